@@ -183,7 +183,6 @@ public final class ThumbnailServer: Sendable {
       $0.maxConcurrentDecodeBytes = configuration.memory / 4
       $0.maxResponseBytes = configuration.maxSourceBytes
       $0.decodeLimits.pixelCount = configuration.maxSourcePixels
-      $0.decodeLimits.streamedPixelCount = configuration.maxSourcePixels
       $0.decodeLimits.timeLimit = configuration.decodeTime
       $0.queueLimit = configuration.maxRunning + configuration.maxWaiting
       $0.clock = configuration.clock

@@ -1,4 +1,5 @@
 import Testing
+import VitrineCaching
 import VitrineRuntime
 import VitrineTesting
 
@@ -8,6 +9,7 @@ import VitrineTesting
 struct FlightsTests {
   typealias Work = Flights<Int>
 
+  private static let group = CacheKey { $0.append("group") }
   private let clock = ManualClock()
   private let results = Watched<[UInt64: Result<Int, Work.Failure>]>([:])
 
@@ -16,7 +18,7 @@ struct FlightsTests {
   }
 
   private func join(_ flights: Work, _ key: String, client: String = "a", _ number: UInt64, _ gate: Watched<Int?>) {
-    flights.join(key, client: client, as: number) {
+    flights.join(ByteString(key), of: Self.group, client: ByteString(client), as: number) {
       await Self.opened(gate)
     } _: { [results] result in
       results.change { $0[number] = result }
@@ -73,7 +75,7 @@ struct FlightsTests {
     let gates = (0..<4).map { _ in Watched<Int?>(nil) }
     let started = Watched<[Int]>([])
     func join(_ index: Int, _ client: String) {
-      flights.join("\(index)", client: client, as: UInt64(index)) {
+      flights.join("\(index)", of: Self.group, client: ByteString(client), as: UInt64(index)) {
         started.change { $0.append(index) }
         return await Self.opened(gates[index])
       } _: { _ in
@@ -93,7 +95,7 @@ struct FlightsTests {
     let flights = flights(running: 1, waiting: 1)
     let stopped = Deferred<Void>()
     for number in [UInt64(1), 2] {
-      flights.join("cat", client: "a", as: number) {
+      flights.join("cat", of: Self.group, client: "a", as: number) {
         await withTaskCancellationHandler {
           await stopped.value()
         } onCancel: {
@@ -110,6 +112,33 @@ struct FlightsTests {
     flights.leave("cat", as: 2)
     #expect(flights.counts == Work.Counts())
     #expect(await result(2) == .failure(.left))
+  }
+
+  @Test
+  func detachedWorkIsNotJoinedAndEndsAsItWould() async {
+    let (flights, gate) = (flights(running: 2, waiting: 0), Watched<Int?>(nil))
+    for number in 0..<2 { join(flights, "cat", UInt64(number), gate) }
+    flights.detach(Self.group)
+    join(flights, "cat", 2, gate)
+    #expect(flights.counts == Work.Counts(running: 2, waiting: 0))
+    // One who has joined before leaves; the others stay.
+    flights.leave("cat", as: 1)
+    #expect(await result(1) == .failure(.left))
+    gate.change { $0 = 7 }
+    #expect(await result(0) == .success(7))
+    #expect(await result(2) == .success(7))
+    #expect(flights.counts == Work.Counts())
+  }
+
+  @Test
+  func keysAreBytes() async {
+    let (flights, gate) = (flights(running: 4, waiting: 0), Watched<Int?>(nil))
+    for (number, key) in ["caf\u{E9}", "cafe\u{301}", "K", "\u{212A}"].enumerated() {
+      join(flights, key, UInt64(number), gate)
+    }
+    #expect(flights.counts == Work.Counts(running: 4, waiting: 0))
+    gate.change { $0 = 7 }
+    for number in 0..<4 { #expect(await result(UInt64(number)) == .success(7)) }
   }
 
   @Test

@@ -63,8 +63,13 @@ final class TestServer: Sendable {
 final class RawConnection: Sendable {
   private let socket: CInt
 
-  init(to port: Int) throws {
+  /// Connects, with a receive buffer of a number of bytes, beyond which the server has to keep what is not read.
+  init(to port: Int, receiving size: Int? = nil) throws {
     socket = try #require(openStreamSocket())
+    if var size = size.map(CInt.init(clamping:)) {
+      // The option is one `int`, which outlives the call.
+      unsafe setsockopt(socket, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<CInt>.size))
+    }
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_port = in_port_t(port).bigEndian

@@ -6,10 +6,11 @@ final class Body: @unchecked Sendable {
   // Sendable, because the bytes are written only by the initialiser.
   private let start: UnsafeMutableRawPointer
   let count: Int
+  private let whenReleased: (@Sendable () -> Void)?
 
   /// Copies the bytes.
-  init(_ data: Data) {
-    count = data.count
+  init(_ data: Data, whenReleased: (@Sendable () -> Void)? = nil) {
+    (count, self.whenReleased) = (data.count, whenReleased)
     // At least one byte, so that there is an address.
     unsafe start = .allocate(byteCount: max(1, count), alignment: 16)
     // Both have `count` bytes.
@@ -20,7 +21,10 @@ final class Body: @unchecked Sendable {
 
   convenience init(_ text: String) { self.init(Data(text.utf8)) }
 
-  deinit { unsafe start.deallocate() }
+  deinit {
+    unsafe start.deallocate()
+    whenReleased?()
+  }
 
   /// The address; valid as long as the object.
   var pointer: UnsafeMutableRawPointer { unsafe start }

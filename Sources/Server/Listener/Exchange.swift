@@ -127,4 +127,29 @@ struct ReceivedRequest: ~Copyable {
       unsafe MHD_lookup_connection_value(handle, .HEADER_KIND, name).map { unsafe String(cString: $0) }
     }
   }
+
+  /// Returns the values of all lines of a field, in order.
+  func values(of name: String) -> [String] {
+    final class Search {
+      let name: String
+      var values: [String] = []
+      init(_ name: String) { self.name = name }
+    }
+    let search = Search(name.lowercased())
+    // Called for each field before the function returns, while `search` lives; the texts are copied.
+    unsafe MHD_get_connection_values(
+      handle,
+      .HEADER_KIND,
+      { context, _, key, value in
+        guard let context = unsafe context, let key = unsafe key, let value = unsafe value else { return .YES }
+        let search = unsafe Unmanaged<Search>.fromOpaque(context).takeUnretainedValue()
+        if unsafe String(cString: key).lowercased() == search.name {
+          search.values.append(unsafe String(cString: value))
+        }
+        return .YES
+      },
+      Unmanaged.passUnretained(search).toOpaque(),
+    )
+    return search.values
+  }
 }

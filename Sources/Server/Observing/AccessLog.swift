@@ -89,22 +89,17 @@ extension ExchangeOutcome {
 enum JSONText {
   /// Returns a string in quotes; what strangers sent may have anything in it.
   static func quoted(_ text: String) -> String {
-    var bytes: [UInt8] = [UInt8(ascii: "\"")]
-    bytes.reserveCapacity(text.utf8.count + 2)
-    for byte in text.utf8 {
-      switch byte {
-      case UInt8(ascii: "\""), UInt8(ascii: "\\"):
-        bytes.append(UInt8(ascii: "\\"))
-        bytes.append(byte)
-      case 0..<32, 127:
-        bytes += "\\u00".utf8
-        if byte < 16 { bytes.append(UInt8(ascii: "0")) }
-        bytes += String(byte, radix: 16).utf8
-      default: bytes.append(byte)
+    var quoted = "\""
+    for scalar in text.unicodeScalars {
+      switch scalar.value {
+      case 0x22, 0x5C: quoted += "\\\(scalar)"
+      // Those of eight bits control terminals, too.
+      case 0..<0x20, 0x7F..<0xA0:
+        quoted += (scalar.value < 16 ? "\\u000" : "\\u00") + String(scalar.value, radix: 16)
+      default: quoted.unicodeScalars.append(scalar)
       }
     }
-    bytes.append(UInt8(ascii: "\""))
-    return String(decoding: bytes, as: UTF8.self)
+    return quoted + "\""
   }
 
   /// Returns a duration in milliseconds, with three decimal places.

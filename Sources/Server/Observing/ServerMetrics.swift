@@ -27,6 +27,7 @@ final class ServerMetrics: Sendable {
     var memoryEntries = 0
     var memoryBytes = 0
     var sourceBytes = 0
+    var bodyBytes = 0
     var isReady = true
     var tiers: [TierMetrics.Tier] = []
   }
@@ -76,6 +77,7 @@ final class ServerMetrics: Sendable {
     single("vitrine_memory_answers", "gauge", "Answers in memory.", gauges.memoryEntries)
     single("vitrine_memory_answer_bytes", "gauge", "Bytes of answers in memory.", gauges.memoryBytes)
     single("vitrine_source_bytes", "gauge", "Bytes of sources that are being worked on.", gauges.sourceBytes)
+    single("vitrine_body_bytes", "gauge", "Bytes of images that are sent or kept in memory.", gauges.bodyBytes)
     single("vitrine_ready", "gauge", "1 if new requests are welcome.", gauges.isReady ? 1 : 0)
     text += TierMetrics.text(gauges.tiers)
     if let resident = Self.residentBytes {

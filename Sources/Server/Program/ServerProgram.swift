@@ -83,8 +83,14 @@ enum ServerProgram {
     print("The settings are valid.")
   }
 
-  private static func server(_ settings: Settings, _ given: GivenSettings, exitCode: Int32) -> ThumbnailServer {
+  private static func server(
+    _ settings: Settings,
+    _ given: GivenSettings,
+    exitCode: Int32,
+    mostConnections: Int = .max,
+  ) -> ThumbnailServer {
     var configuration = settings.configuration
+    configuration.maxConnections = min(configuration.maxConnections, mostConnections)
     // Tiers in the order of look-up: the nearer ones first.
     if let url = settings.shared { configuration.sharedTiers.append(redis(url, given)) }
     do throws(ServerError) {
@@ -108,8 +114,11 @@ enum ServerProgram {
     }
     Heaps.limit()
     let signals = TerminationSignals()
-    raiseFileLimit(settings.configuration.maxConnections)
-    let server = server(settings, given, exitCode: 1)
+    let connections = fittingConnections(settings.configuration.maxConnections)
+    if connections < settings.configuration.maxConnections {
+      say("warning: at most \(connections) connections, since no more files may be open (ulimit -Hn)")
+    }
+    let server = server(settings, given, exitCode: 1, mostConnections: connections)
     do throws(ServerError) {
       try server.start()
     } catch {
@@ -131,14 +140,23 @@ enum ServerProgram {
   }
 
   /// Raises the limit of open files, so that it is not reached before that of connections.
-  private static func raiseFileLimit(_ connections: Int) {
+  ///
+  /// - Returns: The number of connections for which there are files, at most `connections`.
+  private static func fittingConnections(_ connections: Int) -> Int {
     var limit = rlimit()
     // `limit` outlives the calls.
-    guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
+    guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return connections }
+    // Beside each connection a load may have one, and there are caches, workers and the log.
     let wanted = rlim_t(clamping: connections * 2 + 512)
-    guard limit.rlim_cur < wanted else { return }
-    limit.rlim_cur = min(wanted, limit.rlim_max)
-    _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    if limit.rlim_cur < wanted {
+      limit.rlim_cur = min(wanted, limit.rlim_max)
+      _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    }
+    guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0, limit.rlim_cur < wanted else {
+      return connections
+    }
+    let count = Int(clamping: limit.rlim_cur)
+    return min(connections, max(16, count > 1024 ? (count - 512) / 2 : count / 4))
   }
 
   private static func say(_ text: String) {

@@ -30,7 +30,7 @@ struct ClientHints {
     }
     if configuration.usesPixelRatioHints, leavesRatioOpen {
       vary += Self.ratioFields
-      if options.pixelRatio == nil, let ratio { options.pixelRatio = isSaving ? 1 : ratio }
+      if options.pixelRatio == nil, let ratio { options.pixelRatio = isSaving ? 1 : allowed(ratio, for: options) }
     }
     if configuration.usesSaveData, leavesQualityOpen || leavesRatioOpen && configuration.usesPixelRatioHints {
       vary.append("Save-Data")
@@ -45,7 +45,22 @@ struct ClientHints {
     guard let number = number(Self.widthFields), number >= 1, number <= 1e6 else { return nil }
     let step = max(1, configuration.widthStep)
     let steps = Int((number / Double(step)).rounded(.up))
-    return min(steps * step, configuration.maxHintedWidth)
+    return min(steps * step, configuration.maxHintedWidth, configuration.maxSide)
+  }
+
+  /// Returns the largest ratio in halves that keeps within the limits, at most `ratio`; 1 is within those of the URL.
+  private func allowed(_ ratio: Double, for options: ThumbnailOptions) -> Double {
+    var ratio = ratio
+    while ratio > 1 {
+      let sides = options.mostSides(ratio: ratio)
+      if max(sides.width, sides.height) <= Double(configuration.maxSide),
+        sides.width * sides.height <= Double(configuration.maxPixels)
+      {
+        break
+      }
+      ratio -= 0.5
+    }
+    return ratio
   }
 
   /// The pixel ratio, rounded up to halves.

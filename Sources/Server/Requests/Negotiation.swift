@@ -55,6 +55,14 @@ public struct Negotiation: Sendable, Hashable {
     ///
     /// Defaults to 80.
     public var widthStep = 80
+    /// The maximum side in pixels that hints lead to, with zoom and padding; a pixel ratio beyond is lowered.
+    ///
+    /// Defaults to 8,192. A server sets the maximum of its URLs.
+    public var maxSide = 8192
+    /// The maximum number of pixels that hints lead to, where width and height are known.
+    ///
+    /// Defaults to 33,554,432. A server sets the maximum of its URLs.
+    public var maxPixels = 33_554_432
     /// The maximum width that a hint sets.
     ///
     /// Defaults to 3,840.

@@ -72,18 +72,11 @@ struct OptionDraft {
 
   /// Throws if options do not go together.
   func check() throws(RequestError) {
-    let ratio = options.pixelRatio ?? 1
-    let sides = [
-      Double(options.width) * options.zoomX * ratio, Double(options.height) * options.zoomY * ratio,
-      Double(options.minimumWidth) * ratio, Double(options.minimumHeight) * ratio,
-      Double(options.padding.left + options.padding.right) * ratio,
-      Double(options.padding.top + options.padding.bottom) * ratio,
-    ]
-    guard sides.allSatisfy({ $0 <= Double(configuration.maxSide) }) else {
+    let sides = options.mostSides(ratio: options.pixelRatio ?? 1)
+    guard max(sides.width, sides.height) <= Double(configuration.maxSide) else {
       throw RequestError(400, "a side is longer than \(configuration.maxSide) pixels")
     }
-    let area = max(sides[0], sides[2]) * max(sides[1], sides[3])
-    guard area <= Double(configuration.maxPixels) else {
+    guard sides.width * sides.height <= Double(configuration.maxPixels) else {
       throw RequestError(400, "there are more than \(configuration.maxPixels) pixels")
     }
     guard options.width > 0 || options.height > 0 || (options.zoomX, options.zoomY) == (1, 1) else {

@@ -123,7 +123,7 @@ public struct SourcePrefix: Sendable, Hashable, CustomStringConvertible {
   private let host: String
   private let includesSubdomains: Bool
   private let port: Int?
-  private let path: [String]
+  private let path: [ByteString]
 
   /// The text that it was made of.
   public let description: String
@@ -149,7 +149,7 @@ public struct SourcePrefix: Sendable, Hashable, CustomStringConvertible {
     (isSecure, port) = hasScheme ? (url.isSecure, url.port) : (nil, url.port == 443 ? nil : url.port)
     host = url.host.withoutFinalDot
     guard let components = url.components else { throw refuse("has an escaped slash in its path") }
-    path = components.last == "" ? components.dropLast() : components
+    path = components.last?.isEmpty == true ? components.dropLast() : components
     description = text
   }
 
@@ -168,18 +168,24 @@ public struct SourcePrefix: Sendable, Hashable, CustomStringConvertible {
 
 extension HTTPURL {
   /// The decoded components of the path; `nil` if one has a slash, a backslash, or is a step upwards once decoded.
-  fileprivate var components: [String]? {
+  fileprivate var components: [ByteString]? {
     let rest = string.dropFirst(isSecure ? 8 : 7)
     let page = rest.prefix { $0 != "?" }
-    var components: [String] = []
+    var components: [ByteString] = []
     for part in page.split(separator: "/", omittingEmptySubsequences: false).dropFirst() {
       guard let text = PercentEncoding.decode(part), !text.utf8.contains(where: { "/\\".utf8.contains($0) }),
-        text != "..", text != ".", !text.lowercased().contains("%2f"), !text.lowercased().contains("%5c"),
+        !Self.isStep(text), !text.lowercased().contains("%2f"), !text.lowercased().contains("%5c"),
         !text.lowercased().contains("%2e")
       else { return nil }
-      components.append(text)
+      components.append(ByteString(text))
     }
     return components
+  }
+
+  /// Returns true for `.`, `..`, and the same with parameters, which some servers cut off first: `..;a=1`.
+  private static func isStep(_ component: String) -> Bool {
+    let name = component.utf8.prefix { $0 != UInt8(ascii: ";") }
+    return name.elementsEqual(".".utf8) || name.elementsEqual("..".utf8)
   }
 
   fileprivate var isNumeric: Bool { host.hasPrefix("[") || host.utf8.allSatisfy { "0123456789.".utf8.contains($0) } }

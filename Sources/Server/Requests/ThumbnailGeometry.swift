@@ -18,8 +18,7 @@ struct ThumbnailGeometry: Sendable, Hashable {
   init(_ options: ThumbnailOptions) {
     ratio = options.pixelRatio ?? 1
     fit = options.fit
-    width = (Double(options.width) * options.zoomX * ratio).rounded()
-    height = (Double(options.height) * options.zoomY * ratio).rounded()
+    (width, height) = options.box(ratio: ratio)
     minimumWidth = (Double(options.minimumWidth) * ratio).rounded()
     minimumHeight = (Double(options.minimumHeight) * ratio).rounded()
     enlarges = options.enlarges
@@ -93,6 +92,25 @@ struct ThumbnailGeometry: Sendable, Hashable {
 
   /// Turns a distance around at the far edge.
   static func inwards(_ distance: Double, _ anchor: Double) -> Double { anchor == 1 ? -distance : distance }
+}
+
+extension ThumbnailOptions {
+  /// The box in pixels; 0 for a side that is open, and at least 1 for one that is not.
+  func box(ratio: Double) -> (width: Double, height: Double) {
+    func side(_ length: Int, _ zoom: Double) -> Double {
+      length == 0 ? 0 : max(1, (Double(length) * zoom * ratio).rounded())
+    }
+    return (side(width, zoomX), side(height, zoomY))
+  }
+
+  /// The sides that the result has at most, with padding, as far as the options tell: open ones have only that.
+  func mostSides(ratio: Double) -> (width: Double, height: Double) {
+    let box = box(ratio: ratio)
+    return (
+      max(box.width, Double(minimumWidth) * ratio) + Double(padding.left + padding.right) * ratio,
+      max(box.height, Double(minimumHeight) * ratio) + Double(padding.top + padding.bottom) * ratio,
+    )
+  }
 }
 
 extension ThumbnailGeometry {

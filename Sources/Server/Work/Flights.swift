@@ -1,7 +1,9 @@
+import VitrineCaching
 import VitrineRuntime
 
 /// Work that is under way, each once for all who ask, with bounds and in fair turns.
 ///
+/// Keys and clients are bytes: texts that only look the same are two.
 /// At most `running` pieces run at a time, and `waiting` more wait. Those that wait are taken in turns from their
 /// clients, so that one with a thousand requests delays another one's first by one piece. If there is no room, a client
 /// with fewer waiting pieces than the greediest takes the place of that one's last; otherwise the piece is refused at
@@ -33,8 +35,9 @@ final class Flights<Product: Sendable>: Sendable {
   }
 
   private final class Flight {
-    let key: String
-    let client: String
+    let key: ByteString
+    let group: CacheKey
+    let client: ByteString
     let number: UInt64
     let make: @Sendable () async -> Product
     var receivers: [UInt64: Receive] = [:]
@@ -42,18 +45,26 @@ final class Flights<Product: Sendable>: Sendable {
     var task: Task<Void, Never>?
     var alarm: ScheduledAction?
 
-    init(_ key: String, _ client: String, _ number: UInt64, _ make: @escaping @Sendable () async -> Product) {
-      (self.key, self.client, self.number, self.make) = (key, client, number, make)
+    init(
+      _ key: ByteString,
+      _ group: CacheKey,
+      _ client: ByteString,
+      _ number: UInt64,
+      _ make: @escaping @Sendable () async -> Product,
+    ) {
+      (self.key, self.group, self.client, self.number, self.make) = (key, group, client, number, make)
     }
   }
 
   private struct State {
-    var flights: [String: Flight] = [:]
+    var flights: [UInt64: Flight] = [:]
+    /// The flights that can be joined.
+    var joinable: [ByteString: Flight] = [:]
     var running = 0
     var waiting = 0
     /// The waiting flights of each client, and the clients in the order of their turns.
-    var queues: [String: [Flight]] = [:]
-    var turns: [String] = []
+    var queues: [ByteString: [Flight]] = [:]
+    var turns: [ByteString] = []
     var lastNumber: UInt64 = 0
     var isEnding = false
   }
@@ -61,7 +72,7 @@ final class Flights<Product: Sendable>: Sendable {
   /// Calls to be made once the lock is open.
   private struct Calls {
     var finished: [(Receive, Result<Product, Failure>)] = []
-    var starts: [(key: String, number: UInt64, make: @Sendable () async -> Product)] = []
+    var starts: [(number: UInt64, make: @Sendable () async -> Product)] = []
     var cancelled: [Task<Void, Never>] = []
     var alarms: [ScheduledAction] = []
   }
@@ -77,9 +88,9 @@ final class Flights<Product: Sendable>: Sendable {
   /// Returns true if ``join(_:client:as:making:_:)`` would refuse this work now.
   ///
   /// For an answer without waiting for anything; the work is refused all the same if the last place goes in between.
-  func isFull(for key: String, client: String) -> Bool {
+  func isFull(for key: ByteString, client: ByteString) -> Bool {
     state.withLock { state in
-      guard !state.isEnding, state.flights[key] == nil, state.running >= limits.running,
+      guard !state.isEnding, state.joinable[key] == nil, state.running >= limits.running,
         state.waiting >= limits.waiting
       else { return false }
       return greediest(beside: client, state) == nil
@@ -88,13 +99,14 @@ final class Flights<Product: Sendable>: Sendable {
 
   /// Joins the work of a key, or begins it.
   ///
-  /// `receive` is called once, maybe before this returns.
+  /// `receive` is called once, maybe before this returns. `group` is what ``detach(_:)`` takes.
   ///
   /// - Returns: `true` if the work was under way already.
   @discardableResult
   func join(
-    _ key: String,
-    client: String,
+    _ key: ByteString,
+    of group: CacheKey,
+    client: ByteString,
     as receiver: UInt64,
     making make: @escaping @Sendable () async -> Product,
     _ receive: @escaping Receive,
@@ -105,18 +117,18 @@ final class Flights<Product: Sendable>: Sendable {
         calls.finished.append((receive, .failure(.ending)))
         return (false, nil, calls)
       }
-      if let flight = state.flights[key] {
+      if let flight = state.joinable[key] {
         flight.receivers[receiver] = receive
         return (true, nil, calls)
       }
       state.lastNumber += 1
-      let flight = Flight(key, client, state.lastNumber, make)
+      let flight = Flight(key, group, client, state.lastNumber, make)
       flight.receivers[receiver] = receive
       guard makeRoom(for: flight, &state, &calls) else {
         calls.finished.append((receive, .failure(.overloaded)))
         return (false, nil, calls)
       }
-      state.flights[key] = flight
+      (state.flights[flight.number], state.joinable[key]) = (flight, flight)
       if state.running < limits.running {
         start(flight, &state, &calls)
       } else {
@@ -125,24 +137,30 @@ final class Flights<Product: Sendable>: Sendable {
       return (false, flight.number, calls)
     }
     // Before the work begins, so that its time runs from then on.
-    if let fresh { setAlarm(key, fresh) }
+    if let fresh { setAlarm(fresh) }
     perform(calls)
     return joined
   }
 
   /// Leaves the work of a key; it stops when the last one leaves.
-  func leave(_ key: String, as receiver: UInt64) {
+  func leave(_ key: ByteString, as receiver: UInt64) {
     perform(
       state.withLock { state in
         var calls = Calls()
-        guard let flight = state.flights[key], let receive = flight.receivers.removeValue(forKey: receiver) else {
-          return calls
-        }
+        var flight = state.joinable[key]
+        // It may have been detached since.
+        if flight?.receivers[receiver] == nil { flight = state.flights.values.first { $0.receivers[receiver] != nil } }
+        guard let flight, let receive = flight.receivers.removeValue(forKey: receiver) else { return calls }
         calls.finished.append((receive, .failure(.left)))
         if flight.receivers.isEmpty { drop(flight, &state, &calls) }
         return calls
       }
     )
+  }
+
+  /// Lets nobody join the work of a group that is under way; those who have joined it get its product.
+  func detach(_ group: CacheKey) {
+    state.withLock { state in state.joinable = state.joinable.filter { $1.group != group } }
   }
 
   /// Refuses new work, and ends what is under way.
@@ -167,7 +185,7 @@ final class Flights<Product: Sendable>: Sendable {
   }
 
   /// Returns the waiting flights of the client with the most, if that is so many that it gives way to another.
-  private func greediest(beside client: String, _ state: State) -> [Flight]? {
+  private func greediest(beside client: ByteString, _ state: State) -> [Flight]? {
     let own = state.queues[client]?.count ?? 0
     let most = state.queues.values.max { $0.count < $1.count }
     return most.flatMap { $0.count > own + 1 ? $0 : nil }
@@ -182,7 +200,7 @@ final class Flights<Product: Sendable>: Sendable {
   private func start(_ flight: Flight, _ state: inout State, _ calls: inout Calls) {
     state.running += 1
     flight.isRunning = true
-    calls.starts.append((flight.key, flight.number, flight.make))
+    calls.starts.append((flight.number, flight.make))
   }
 
   private func startNext(_ state: inout State, _ calls: inout Calls) {
@@ -205,7 +223,7 @@ final class Flights<Product: Sendable>: Sendable {
 
   /// Takes out a flight that nobody waits for; its place is free once its work has ended.
   private func drop(_ flight: Flight, _ state: inout State, _ calls: inout Calls) {
-    if state.flights[flight.key] === flight { state.flights[flight.key] = nil }
+    remove(flight, &state)
     if let alarm = flight.alarm.take() { calls.alarms.append(alarm) }
     if var queue = state.queues[flight.client], let index = queue.firstIndex(where: { $0 === flight }) {
       queue.remove(at: index)
@@ -219,13 +237,18 @@ final class Flights<Product: Sendable>: Sendable {
     }
   }
 
-  private func ended(_ key: String, _ number: UInt64, _ product: Product) {
+  private func remove(_ flight: Flight, _ state: inout State) {
+    state.flights[flight.number] = nil
+    if state.joinable[flight.key] === flight { state.joinable[flight.key] = nil }
+  }
+
+  private func ended(_ number: UInt64, _ product: Product) {
     perform(
       state.withLock { state in
         var calls = Calls()
         // One that was dropped has given its place away.
-        guard let flight = state.flights[key], flight.number == number else { return calls }
-        state.flights[key] = nil
+        guard let flight = state.flights[number] else { return calls }
+        remove(flight, &state)
         state.running -= 1
         calls.finished = flight.receivers.values.map { ($0, .success(product)) }
         if let alarm = flight.alarm.take() { calls.alarms.append(alarm) }
@@ -241,9 +264,9 @@ final class Flights<Product: Sendable>: Sendable {
     for task in calls.cancelled { task.cancel() }
     for alarm in calls.alarms { alarm.cancel() }
     for start in calls.starts {
-      let task = Task { [self] in ended(start.key, start.number, await start.make()) }
+      let task = Task { [self] in ended(start.number, await start.make()) }
       let isWanted = state.withLock { state in
-        guard let flight = state.flights[start.key], flight.number == start.number else { return false }
+        guard let flight = state.flights[start.number] else { return false }
         flight.task = task
         return true
       }
@@ -252,20 +275,20 @@ final class Flights<Product: Sendable>: Sendable {
     for (receive, result) in calls.finished { receive(result) }
   }
 
-  private func setAlarm(_ key: String, _ number: UInt64) {
+  private func setAlarm(_ number: UInt64) {
     let alarm = clock.schedule(after: limits.time) { [weak self] in
       guard let self else { return }
       perform(
         state.withLock { state in
           var calls = Calls()
-          guard let flight = state.flights[key], flight.number == number else { return calls }
+          guard let flight = state.flights[number] else { return calls }
           fail(flight, .outOfTime, &state, &calls)
           return calls
         }
       )
     }
     let isWanted = state.withLock { state in
-      guard let flight = state.flights[key], flight.number == number else { return false }
+      guard let flight = state.flights[number] else { return false }
       flight.alarm = alarm
       return true
     }

@@ -8,6 +8,7 @@ import VitrineRuntime
 struct ImageMaker: Sendable {
   private let pipeline: ImagePipeline
   private let budget: SourceBudget
+  private let bodies: BodyBudget
   private let clock: any TimeSource
   /// The image for errors.
   private let placeholder: Data?
@@ -18,9 +19,10 @@ struct ImageMaker: Sendable {
   init(
     _ pipeline: ImagePipeline,
     _ budget: SourceBudget,
+    _ bodies: BodyBudget,
     _ configuration: ThumbnailServer.Configuration,
   ) throws(ServerError) {
-    (self.pipeline, self.budget, clock) = (pipeline, budget, configuration.clock)
+    (self.pipeline, self.budget, self.bodies, clock) = (pipeline, budget, bodies, configuration.clock)
     placeholders = MemoryCache(costLimit: 4 << 20, clock: clock)
     guard let path = configuration.placeholder else {
       placeholder = nil
@@ -40,7 +42,9 @@ struct ImageMaker: Sendable {
       switch order.kind {
       case .image:
         let (image, metrics) = try await pipeline.measuredEncoded(for: order.request, as: order.encoding)
-        return .success(Rendered(image, for: order, at: clock.now, metrics.map { StageTimes($0) }))
+        let times = metrics.map { StageTimes($0) }
+        guard let rendered = Rendered(image, for: order, at: clock.now, times, bodies) else { return .failure(.full) }
+        return .success(rendered)
       case .info: return .success(try await facts(order))
       }
     } catch {
@@ -58,8 +62,9 @@ struct ImageMaker: Sendable {
     var request = order.request
     request.source = .data(placeholder, id: "placeholder")
     request.cacheAccess = .none
-    guard let image = try? await pipeline.encoded(for: request, as: order.encoding) else { return nil }
-    let rendered = Rendered(image, for: order, at: clock.now)
+    guard let image = try? await pipeline.encoded(for: request, as: order.encoding),
+      let rendered = Rendered(image, for: order, at: clock.now, nil, bodies)
+    else { return nil }
     placeholders.set(rendered, for: key, cost: rendered.body.count + 1024)
     return rendered
   }

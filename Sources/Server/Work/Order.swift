@@ -13,19 +13,27 @@ struct Order: Sendable {
 
   var kind = Kind.image
   /// Names everything that changes the answer; equal orders are one job.
-  var key: String
+  var key: ByteString
   /// The URL that is loaded, in canonical form.
   var url: String
   /// Names options and format, whatever the source.
   var variant = ""
   var request: ImageRequest
   var encoding: ImageEncoding
+  var terms = AnswerTerms()
+}
+
+/// What each request adds to an image that it shares with others.
+struct AnswerTerms: Sendable {
   /// The fields of the request that have been looked at.
   var vary: [String] = []
   /// The end of the URL's validity; `nil` for ever.
   var expires: Date?
   /// The name of the file to save, without an extension; `nil` if it is not to be saved.
   var fileName: String?
+
+  /// True if the URL may still be used.
+  func areValid(at now: Date) -> Bool { expires.map { now < $0 } ?? true }
 }
 
 /// The reason why a request is refused, for its client.
@@ -41,4 +49,7 @@ struct Refusal: Error, Sendable {
   init(status: Int, text: String, reason: String? = nil) {
     (self.status, self.text, self.reason) = (status, text, reason)
   }
+
+  /// There is no memory for one more body.
+  static let full = Refusal(status: 503, text: "too many images are being sent; try again in a moment")
 }

@@ -22,6 +22,7 @@ struct Ordering: Sendable {
     }
     var negotiation = configuration.negotiation
     negotiation.formats.removeAll { !encoders.contains($0) }
+    (negotiation.maxSide, negotiation.maxPixels) = (settings.maxSide, settings.maxPixels)
     self.negotiation = negotiation
     guard let path = configuration.watermark else {
       watermark = nil
@@ -55,25 +56,31 @@ struct Ordering: Sendable {
     guard !asked.isInfo else {
       return Order(
         kind: .info,
-        key: "info \(asked.source.identifier)",
+        key: ByteString("info \(asked.source.identifier)"),
         url: url,
         request: source(nil),
         encoding: ImageEncoding(.jpeg),
-        expires: asked.expires,
+        terms: AnswerTerms(expires: asked.expires),
       )
     }
     let headers = HTTPFields(negotiation.consultedFields.compactMap { name in request[name].map { (name, $0) } })
     let choice = Negotiation.choose(asked, headers: headers, negotiation)
+    // The same picture, whatever the name under which it is saved.
+    var options = choice.options
+    (options.isAttachment, options.fileName) = (false, nil)
+    let shared = "\(options.canonical)@\(choice.format?.name ?? "still")"
     let request = source(try choice.options.imageRequest(for: .url(""), watermark: watermark))
     return Order(
-      key: "\(choice.canonical) \(asked.source.identifier)",
+      key: ByteString("\(shared) \(asked.source.identifier)"),
       url: url,
-      variant: choice.canonical,
+      variant: shared,
       request: request,
       encoding: choice.encoding,
-      vary: choice.vary,
-      expires: asked.expires,
-      fileName: choice.options.isAttachment ? choice.options.fileName ?? name : nil,
+      terms: AnswerTerms(
+        vary: choice.vary,
+        expires: asked.expires,
+        fileName: choice.options.isAttachment ? choice.options.fileName ?? name : nil,
+      ),
     )
   }
 

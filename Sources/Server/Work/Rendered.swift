@@ -3,10 +3,12 @@ import VitrineCaching
 import VitrineHTTP
 import VitrineRuntime
 
-/// An image, or facts about one, ready to be sent to any number of clients.
+/// An image, or facts about one, ready to be sent to any number of clients, each by its own ``AnswerTerms``.
 final class Rendered: Sendable {
   let body: Body
   let mediaType: String
+  /// What follows the name of a file, without the dot.
+  let fileExtension: String
   /// The entity tag, in quotes; `nil` for none.
   let tag: String?
   /// The time at which the source changed, by its server's word, or else at which this server first had the image; `nil`
@@ -14,8 +16,6 @@ final class Rendered: Sendable {
   let modified: Date?
   /// The end of freshness; `nil` for ever.
   let expires: Date?
-  /// The end of the URL's validity; `nil` for ever.
-  let urlExpires: Date?
   let usableWhileRevalidatingUntil: Date?
   let usableOnErrorUntil: Date?
   let isStale: Bool
@@ -24,42 +24,41 @@ final class Rendered: Sendable {
   /// True if nobody may store it who serves others.
   let isPrivate: Bool
   let tier: String
-  let vary: String
-  let fileName: String?
   /// The times of the stages that made it; `nil` if there were none.
   let times: StageTimes?
   /// The source, for purges.
   let source: CacheKey
 
-  init(_ image: EncodedImage, for order: Order, at now: Date, _ times: StageTimes? = nil) {
+  /// Returns `nil` if there is no room for its body.
+  init?(_ image: EncodedImage, for order: Order, at now: Date, _ times: StageTimes? = nil, _ bodies: BodyBudget) {
+    tag = image.contentID.map { Self.tag($0, order.key, image.format.name) }
+    guard let body = bodies.body(image.data, tag: tag) else { return nil }
+    self.body = body
     // None is later than its answer (RFC 9110, section 8.8.2.1).
     modified = min(image.modified ?? now, now)
     (isPrivate, self.times) = (image.isPrivate, times)
-    body = Body(image.data)
-    mediaType = image.format.mediaType
-    tag = image.contentID.map { Self.tag($0, order.key, image.format.name) }
-    (expires, urlExpires) = (image.expires, order.expires)
+    (mediaType, fileExtension) = (image.format.mediaType, image.format.fileExtension)
+    expires = image.expires
     usableWhileRevalidatingUntil = image.usableWhileRevalidatingUntil
     usableOnErrorUntil = image.usableOnErrorUntil
     (isStale, isStorable, tier) = (image.isStale, image.isStorable, image.origin.rawValue)
-    vary = order.vary.joined(separator: ", ")
-    fileName = order.fileName.map { "\($0).\(image.format.fileExtension)" }
     source = order.request.fetchKey
   }
 
   /// Makes facts about an image, which are not stored.
   init(json: String, for order: Order, tier: String) {
-    (body, mediaType, tag, modified) = (Body(json), "application/json", nil, nil)
-    (expires, urlExpires) = (nil, order.expires)
+    (body, mediaType, fileExtension, tag, modified) = (Body(json), "application/json", "json", nil, nil)
+    expires = nil
     (usableWhileRevalidatingUntil, usableOnErrorUntil, isStale, isStorable) = (nil, nil, false, false)
     (isPrivate, times) = (false, nil)
-    (self.tier, vary, fileName, source) = (tier, "", nil, order.request.fetchKey)
+    (self.tier, source) = (tier, order.request.fetchKey)
   }
 
   /// The tag says which bytes of which source these are, so that it is the same on every machine.
-  private static func tag(_ content: ContentID, _ key: String, _ format: String) -> String {
+  private static func tag(_ content: ContentID, _ key: ByteString, _ format: String) -> String {
     var hash = ContentHash()
-    hash.append(Data("\(key)\n\(format)".utf8))
+    hash.append(Data(key.bytes))
+    hash.append(Data("\n\(format)".utf8))
     let (name, variant) = (hex(content.high) + hex(content.low), hex(hash.value.low))
     return "\"\(name)-\(variant)\""
   }
@@ -70,9 +69,7 @@ final class Rendered: Sendable {
   }
 
   /// True if another request may have it without a look at its source.
-  func isFresh(at now: Date) -> Bool {
-    !isStale && (expires.map { now < $0 } ?? true) && (urlExpires.map { now < $0 } ?? true)
-  }
+  func isFresh(at now: Date) -> Bool { !isStale && (expires.map { now < $0 } ?? true) }
 }
 
 /// The fields of a request that make it conditional.
@@ -124,21 +121,35 @@ struct AnswerRules: Sendable {
   static let policy = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 
   /// Returns the answer that carries an image.
-  func answer(_ rendered: Rendered, _ conditions: Conditions, at now: Date, tier: String? = nil) -> Answer {
+  func answer(
+    _ rendered: Rendered,
+    _ terms: AnswerTerms,
+    _ conditions: Conditions,
+    at now: Date,
+    tier: String? = nil,
+  ) -> Answer {
     let isKnown = conditions.isMet(by: rendered)
     var answer = Answer(status: isKnown ? 304 : 200, body: isKnown ? nil : rendered.body)
     answer.tier = tier ?? rendered.tier
     var fields: [(name: String, value: String)] = []
     fields.reserveCapacity(12)
     if !isKnown { fields.append(("Content-Type", rendered.mediaType)) }
-    fields.append(("Cache-Control", cacheControl(rendered, at: now)))
+    fields.append(("Cache-Control", cacheControl(rendered, terms, at: now)))
     if let tag = rendered.tag { fields.append(("ETag", tag)) }
     if let modified = rendered.modified { fields.append(("Last-Modified", HTTPTime.http(modified))) }
-    if !rendered.vary.isEmpty { fields.append(("Vary", rendered.vary)) }
-    if let name = rendered.fileName { fields.append(("Content-Disposition", ContentDisposition.attachment(name))) }
+    if let vary = Self.vary(terms) { fields.append(vary) }
+    if let name = terms.fileName {
+      let file = "\(name).\(rendered.fileExtension)"
+      fields.append(("Content-Disposition", ContentDisposition.attachment(file)))
+    }
     fields += harmless
     answer.fields = fields
     return answer
+  }
+
+  /// Returns `Vary`, if other requests for the same URL may have another answer.
+  static func vary(_ terms: AnswerTerms) -> (name: String, value: String)? {
+    terms.vary.isEmpty ? nil : ("Vary", terms.vary.joined(separator: ", "))
   }
 
   /// The fields of every answer.
@@ -149,12 +160,12 @@ struct AnswerRules: Sendable {
   }
 
   /// Returns `Cache-Control`, from the freshness of the source.
-  func cacheControl(_ rendered: Rendered, at now: Date) -> String {
+  func cacheControl(_ rendered: Rendered, _ terms: AnswerTerms, at now: Date) -> String {
     guard rendered.isStorable else { return "no-store" }
     let left = rendered.expires.map { Int(max(0, min($0.timeIntervalSince(now), 1e9))) } ?? maxAge
     var age = min(max(left, minAge), max(maxAge, minAge))
     var isPublicForever = true
-    if let end = rendered.urlExpires {
+    if let end = terms.expires {
       // Nobody may show it for longer than the URL says.
       age = min(age, Int(max(0, end.timeIntervalSince(now))))
       isPublicForever = false

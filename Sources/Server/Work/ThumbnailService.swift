@@ -5,6 +5,12 @@ import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
 
+/// An image that answers all requests with one target and the same fields.
+private struct KnownAnswer: Sendable {
+  let image: Rendered
+  let terms: AnswerTerms
+}
+
 /// Answers requests for thumbnails.
 final class ThumbnailService: RequestAnswering {
   typealias Product = Result<Rendered, Refusal>
@@ -15,9 +21,10 @@ final class ThumbnailService: RequestAnswering {
   private let configuration: ThumbnailServer.Configuration
   private let ordering: Ordering
   private let rules: AnswerRules
-  private let answers: MemoryCache<Rendered>
+  private let answers: MemoryCache<KnownAnswer>
   private let maker: ImageMaker
   private let budget: SourceBudget
+  let bodies: BodyBudget
   private let log: AccessLog?
   private let purgeCount = Atomic(0)
   private let isReady = Atomic(true)
@@ -34,7 +41,9 @@ final class ThumbnailService: RequestAnswering {
     (self.configuration, self.pipeline, self.metrics, self.log) = (configuration, pipeline, metrics, log)
     (ordering, rules) = (try Ordering(configuration, pipeline), AnswerRules(configuration))
     self.budget = budget
-    maker = try ImageMaker(pipeline, budget, configuration)
+    // The answers in memory are among them.
+    bodies = BodyBudget(limit: configuration.memory / 4)
+    maker = try ImageMaker(pipeline, budget, bodies, configuration)
     flights = Flights(
       Flights.Limits(
         running: configuration.maxRunning,
@@ -90,8 +99,8 @@ final class ThumbnailService: RequestAnswering {
     }
     let conditions = Conditions(ifNoneMatch: request["If-None-Match"], ifModifiedSince: request["If-Modified-Since"])
     let now = configuration.clock.now
-    if let known = answers.value(for: key), known.isFresh(at: now) {
-      var answer = rules.answer(known, conditions, at: now, tier: "memory")
+    if let known = answers.value(for: key), known.image.isFresh(at: now), known.terms.areValid(at: now) {
+      var answer = rules.answer(known.image, known.terms, conditions, at: now, tier: "memory")
       answer.fields.append((name: "Server-Timing", value: "memory"))
       return .answer(answer)
     }
@@ -102,7 +111,7 @@ final class ThumbnailService: RequestAnswering {
       return .answer(refuse(error, exchange))
     }
     let client = client(request)
-    guard !flights.isFull(for: order.key, client: client) else {
+    guard !bodies.isFull, !flights.isFull(for: order.key, client: client) else {
       return .answer(answer(.failure(.overloaded), order, key, conditions, exchange, purges: 0, since: .zero))
     }
     return .wait { [self] in begin(order, key, client, conditions, exchange) }
@@ -111,14 +120,15 @@ final class ThumbnailService: RequestAnswering {
   private func begin(
     _ order: Order,
     _ key: CacheKey,
-    _ client: String,
+    _ client: ByteString,
     _ conditions: Conditions,
     _ exchange: Exchange,
   ) {
     let (purges, began) = (purgeCount.load(ordering: .acquiring), configuration.clock.uptime)
     exchange.onLeave { [flights, number = exchange.number] in flights.leave(order.key, as: number) }
     let maker = maker
-    let joined = flights.join(order.key, client: client, as: exchange.number) {
+    let source = order.request.fetchKey
+    let joined = flights.join(order.key, of: source, client: client, as: exchange.number) {
       await maker.make(order)
     } _: { [self] result in
       exchange.finish(answer(result, order, key, conditions, exchange, purges: purges, since: began))
@@ -141,16 +151,17 @@ final class ThumbnailService: RequestAnswering {
     case .success(.success(let rendered)):
       let now = configuration.clock.now
       if rendered.isStorable, rendered.isFresh(at: now) {
-        answers.set(rendered, for: key, cost: rendered.body.count + 1024, group: rendered.source)
+        let known = KnownAnswer(image: rendered, terms: order.terms)
+        answers.set(known, for: key, cost: rendered.body.count + 1024, group: rendered.source)
         // What was made of the old bytes must not outlive a purge.
         if purgeCount.load(ordering: .acquiring) != purges { answers.remove(key) }
       }
-      var answer = rules.answer(rendered, conditions, at: now)
+      var answer = rules.answer(rendered, order.terms, conditions, at: now)
       let time = JSONText.milliseconds(configuration.clock.uptime - began)
       let stages = rendered.times?.text ?? ""
       answer.fields.append((name: "Server-Timing", value: "\(rendered.tier);dur=\(time)\(stages)"))
       return answer
-    case .success(.failure(let refusal)): return refuse(refusal, exchange)
+    case .success(.failure(let refusal)): return refuse(refusal, exchange, order.terms)
     case .failure(.overloaded):
       metrics.change { $0.refused += 1 }
       return refuse(Refusal(status: 503, text: "too many images are being made; try again in a moment"), exchange)
@@ -164,13 +175,15 @@ final class ThumbnailService: RequestAnswering {
   }
 
   /// Returns the answer for an error: a short text with the id of the request.
-  private func refuse(_ refusal: Refusal, _ exchange: Exchange) -> Answer {
+  private func refuse(_ refusal: Refusal, _ exchange: Exchange, _ terms: AnswerTerms = AnswerTerms()) -> Answer {
     var fields = rules.harmless
     // A short freshness keeps a proxy from asking again at once.
     fields.append((name: "Cache-Control", value: refusal.status == 404 ? "public, max-age=10" : "no-store"))
     if refusal.status == 503 { fields.append((name: "Retry-After", value: "1")) }
     var answer: Answer
     if let placeholder = refusal.placeholder {
+      // It has the form that was asked for.
+      if let vary = AnswerRules.vary(terms) { fields.append(vary) }
       fields.append((name: "Content-Type", value: placeholder.mediaType))
       answer = Answer(status: refusal.status, fields: fields, body: placeholder.body)
     } else {
@@ -180,11 +193,12 @@ final class ThumbnailService: RequestAnswering {
     return answer
   }
 
-  /// Returns the name under which a client has its turns.
-  private func client(_ request: borrowing ReceivedRequest) -> String {
-    guard configuration.trustsForwardedFor, let list = request["X-Forwarded-For"] else { return request.peer }
-    // The last one was added by the proxy in front; those before it are the client's own words.
-    return list.split(separator: ",").last.map { String($0.trimmingSpaces.prefix(64)) } ?? request.peer
+  /// Returns the name under which a client has its share.
+  private func client(_ request: borrowing ReceivedRequest) -> ByteString {
+    // The last one was added by the proxy in front, maybe in a line of its own; those before it are the client's words.
+    let last = configuration.trustsForwardedFor ? request.values(of: "X-Forwarded-For").last : nil
+    let name = last?.split(separator: ",").last.map { String($0.trimmingSpaces.prefix(64)) }
+    return ClientName.of(name ?? request.peer)
   }
 
   // MARK: Purging and seeing
@@ -210,13 +224,14 @@ final class ThumbnailService: RequestAnswering {
     }
   }
 
-  /// Removes everything made of a source.
+  /// Removes everything made of a source; what is being made goes to those who have asked for it, and nowhere else.
   func purge(_ request: ImageRequest) async {
+    let source = request.fetchKey
     purgeCount.wrappingAdd(1, ordering: .acquiringAndReleasing)
+    flights.detach(source)
     metrics.change { $0.purges += 1 }
     await pipeline.cache.remove(request)
-    let source = request.fetchKey
-    answers.removeAll { $1.source == source }
+    answers.removeAll { $1.image.source == source }
   }
 
   private func metricsAnswer(_ request: borrowing ReceivedRequest) -> Answer {
@@ -228,7 +243,7 @@ final class ThumbnailService: RequestAnswering {
     gauges.connections = connectionCount.withLock { $0 }()
     (gauges.running, gauges.waiting) = (flights.running, flights.waiting)
     (gauges.memoryEntries, gauges.memoryBytes) = (statistics.count, statistics.cost)
-    gauges.sourceBytes = budget.byteCount
+    (gauges.sourceBytes, gauges.bodyBytes) = (budget.byteCount, bodies.byteCount)
     gauges.isReady = isReady.load(ordering: .relaxed)
     gauges.tiers = (pipeline.configuration.diskCache as? TieredDataCache)?.tierStatistics ?? []
     let fields = [(name: "Content-Type", value: "text/plain; version=0.0.4; charset=utf-8")] + Self.unstored

@@ -115,6 +115,24 @@ struct NegotiationTests {
   }
 
   @Test
+  func hintsKeepWithinTheLimitsOfURLs() {
+    var boxed = small
+    (boxed.options.width, boxed.options.height, boxed.format) = (400, 300, .jpeg)
+    func ratio(_ ratio: String, side: Int = 8192, pixels: Int = .max, padding: Int = 0) -> Double? {
+      boxed.options.padding.left = padding
+      let answer = choose(boxed, ["DPR": ratio]) {
+        ($0.usesPixelRatioHints, $0.maxSide, $0.maxPixels) = (true, side, pixels)
+      }
+      return answer.options.pixelRatio
+    }
+    #expect(ratio("4") == 4)
+    #expect(ratio("4", side: 1599) == 3.5)
+    #expect(ratio("4", side: 500) == 1)
+    #expect(ratio("4", side: 1000, padding: 100) == 2)
+    #expect(ratio("4", pixels: 400 * 300 * 4) == 2)
+  }
+
+  @Test
   func hintsChangeNothingThatTheURLSays() {
     var full = small
     (full.options.pixelRatio, full.options.quality, full.format) = (2, 80, .jpeg)

@@ -1,0 +1,51 @@
+import VitrineRuntime
+
+/// The bodies of images that are being sent or are kept in memory: equal ones are one, and their bytes have a limit.
+final class BodyBudget: Sendable {
+  private struct Known {
+    weak var body: Body?
+  }
+
+  private struct State {
+    var bytes = 0
+    var known: [String: Known] = [:]
+  }
+
+  private let limit: Int
+  private let state = Lock(State())
+
+  /// Makes a budget of a number of bytes.
+  init(limit: Int) { self.limit = limit }
+
+  /// The bytes that are held.
+  var byteCount: Int { state.withLock { $0.bytes } }
+
+  /// True if not even a short body would fit.
+  var isFull: Bool { byteCount >= limit }
+
+  /// Returns a body of these bytes; `nil` if they do not fit beside the others.
+  ///
+  /// The one of a tag is the same for all as long as anybody has it. One body always fits beside short ones: how large an
+  /// image may be is another setting.
+  func body(_ data: Data, tag: String?) -> Body? {
+    let count = data.count
+    let (body, fits) = state.withLock { state -> (Body?, Bool) in
+      if let known = tag.flatMap({ state.known[$0]?.body }) { return (known, true) }
+      guard count <= limit - state.bytes || state.bytes <= limit / 4 else { return (nil, false) }
+      state.bytes += count
+      return (nil, true)
+    }
+    guard body == nil, fits else { return body }
+    // Copied without the lock. Of two at once the later one is shared.
+    let new = Body(data) { [weak self] in self?.release(count, tag) }
+    if let tag { state.withLock { $0.known[tag] = Known(body: new) } }
+    return new
+  }
+
+  private func release(_ count: Int, _ tag: String?) {
+    state.withLock { state in
+      state.bytes -= count
+      if let tag, state.known[tag]?.body == nil { state.known[tag] = nil }
+    }
+  }
+}
