@@ -164,7 +164,7 @@ enum Measurement {
     _ style: Options.Style,
     _ options: Options,
   ) throws(Options.Mistake) -> (pipeline: ImagePipeline, disk: DiskCache) {
-    let folder = options.cacheFolder.map { URL(filePath: $0) } ?? defaultCacheFolder
+    let folder = options.cacheFolder.map { URL(filePath: $0) } ?? GalleryPipeline.defaultFolder
     let disk: DiskCache
     do {
       // One for each style, so that neither finds what the other has left.
@@ -186,13 +186,5 @@ enum Measurement {
     case .vitrine, .memory: VitrineCells(pictures, pipeline: pipeline, size: options.size, prefetch: options.prefetch)
     case .naive: NaiveCells(pictures, pipeline: pipeline, size: options.size)
     }
-  }
-
-  private static var defaultCacheFolder: URL {
-    let environment = ProcessInfo.processInfo.environment
-    let base =
-      environment["XDG_CACHE_HOME"].map { URL(filePath: $0) }
-      ?? URL(filePath: environment["HOME"] ?? "/tmp").appending(path: ".cache")
-    return base.appending(path: "vitrine-gallery")
   }
 }

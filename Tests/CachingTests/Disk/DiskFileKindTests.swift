@@ -56,6 +56,52 @@ struct DiskFileKindTests {
     #expect(error?.reason == "it is a FIFO, not a regular file")
   }
 
+  /// Who can change the files of a cache decides what its readers see.
+  @Test(arguments: [0o777, 0o702, 0o1777] as [mode_t])
+  func aFolderThatEverybodyMayWriteToIsRefused(mode: mode_t) throws {
+    let folder = try Folder()
+    try FileManager.default.createDirectory(at: folder.cache, withIntermediateDirectories: true)
+    #expect(unsafe chmod(folder.cache.path, mode) == 0)
+    let error = #expect(throws: DiskCacheError.self) { try folder.cache() }
+    #expect(error?.reason.hasPrefix("everybody may write to the folder") == true)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.cache.path).isEmpty)
+    #expect(unsafe chmod(folder.cache.path, 0o770) == 0)
+    #expect(throws: Never.self) { try folder.cache() }
+  }
+
+  @Test(.enabled(if: geteuid() == 0, "only root can give a folder away"))
+  func aFolderOfAnotherUserIsRefused() throws {
+    let folder = try Folder()
+    try FileManager.default.createDirectory(at: folder.cache, withIntermediateDirectories: true)
+    #expect(unsafe chown(folder.cache.path, 65_534, 65_534) == 0)
+    let error = #expect(throws: DiskCacheError.self) { try folder.cache() }
+    #expect(error?.reason == "the folder belongs to another user; use one of your own")
+  }
+
+  /// A link could name any file of the user's, to be shown or written over.
+  @Test
+  func aLinkInPlaceOfAnyFileIsNotFollowed() async throws {
+    let folder = try Folder()
+    try await fill(folder)
+    let files = Files.all(in: folder.cache)
+    let outside = folder.cache.deletingLastPathComponent().appendingPathComponent("outside")
+    for name in files.keys.sorted() {
+      try Files.write(files, to: folder.cache)
+      try Data("mine".utf8).write(to: outside)
+      let path = folder.cache.appendingPathComponent(name).path
+      #expect(unsafe unlink(path) == 0)
+      #expect(unsafe symlink(outside.path, path) == 0)
+      if let cache = try? folder.cache(1 << 20) {
+        await cache.store(entry(9, 100), for: key(9))
+        await cache.flush()
+        await cache.close()
+      } else {
+        #expect(name == "lock")
+      }
+      #expect(try Data(contentsOf: outside) == Data("mine".utf8), "\(name)")
+    }
+  }
+
   @Test(arguments: [EACCES, EROFS])
   func aCacheThatMayBeReadAndNotWrittenServes(code: Int32) async throws {
     let folder = try Folder()

@@ -83,14 +83,26 @@ package struct SystemFiles: DiskFileSystem {
   }
 
   package func makeFolder(_ path: String) throws(FileError) {
+    let info = try makeFolders(path)
+    // Who can change the files of a cache decides what its readers see.
+    guard info.st_uid == geteuid() || info.st_uid == 0 else {
+      throw FileError("the folder belongs to another user; use one of your own")
+    }
+    guard info.st_mode & S_IWOTH == 0 else {
+      throw FileError("everybody may write to the folder; use one inside it, or take the right away (chmod o-w)")
+    }
+  }
+
+  private func makeFolders(_ path: String) throws(FileError) -> stat {
     var info = stat()
-    // `info` outlives the call.
-    if unsafe stat(path, &info) == 0, info.st_mode & S_IFMT == S_IFDIR { return }
+    // `info` outlives the calls.
+    if unsafe stat(path, &info) == 0, info.st_mode & S_IFMT == S_IFDIR { return info }
     if let slash = path.dropLast().lastIndex(of: "/"), slash > path.startIndex {
-      try makeFolder(String(path[..<slash]))
+      _ = try makeFolders(String(path[..<slash]))
     }
     guard unsafe mkdir(path, 0o700) == 0 || errno == EEXIST else { throw FileError(code: errno) }
     guard unsafe stat(path, &info) == 0, info.st_mode & S_IFMT == S_IFDIR else { throw FileError(code: ENOTDIR) }
+    return info
   }
 
   package func syncFolder(_ path: String) throws(FileError) {
