@@ -75,10 +75,10 @@ extension S3Transport {
     return region
   }
 
-  /// Returns the host of a redirect, if it belongs to who runs the server that was asked.
+  /// Returns the host of a redirect, if it belongs to who runs the server that was asked: another port may not.
   private func authority(in response: HTTPResponse, _ attempt: Attempt) -> HTTPURL? {
     guard let location = response.headers["Location"], let next = try? HTTPURL(location),
-      next.isSecure || !attempt.url.isSecure
+      next.isSecure || !attempt.url.isSecure, next.port == attempt.url.port
     else { return nil }
     let homes = configuration.endpoint.map { [$0.host] } ?? ["amazonaws.com", "amazonaws.com.cn"]
     guard homes.contains(where: { next.host == $0 || next.host.hasSuffix(".\($0)") }) else { return nil }
