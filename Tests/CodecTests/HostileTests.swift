@@ -21,7 +21,7 @@ struct HostileTests {
   }
 
   @Test
-  func directoriesThatLeadBackAreCorrupt() throws {
+  func directoriesThatOnlyLeadBackAreNoPicture() throws {
     let image = try #require(HostileImage.heavy.first { $0.name.hasPrefix("circle") })
 
     #expect(failure { try decode(image.data) }?.code == .corrupt)

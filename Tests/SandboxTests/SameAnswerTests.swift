@@ -136,6 +136,36 @@ struct SameAnswerTests {
     return (outcomes, details)
   }
 
+  /// What draws them is loaded before the worker gives up its rights.
+  @Test(arguments: [ImageFormat.png, .jpeg, .gif, .webp, .bmp, .svg], [true, false])
+  func picturesOfEachFormatAreDrawnInDrawings(format: ImageFormat, hasType: Bool) throws {
+    let red = SIMD4<UInt8>(255, 0, 0, 255)
+    let picture: Data
+    switch format {
+    case .svg:
+      picture = Data(
+        ##"<svg xmlns="http://www.w3.org/2000/svg" width="4" height="4"><path fill="#f00" d="M0 0h4v4H0z"/></svg>"##
+          .utf8
+      )
+    case .bmp:
+      let head: [UInt8] = [
+        0x42, 0x4D, 58, 0, 0, 0, 0, 0, 0, 0, 54, 0, 0, 0, 40, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 24,
+      ]
+      picture = Data(head + [UInt8](repeating: 0, count: 25) + [0, 0, 255, 0])
+    default:
+      picture = try EncoderRegistry.standard.encode(Bitmap.solid(red, width: 4, height: 4), as: ImageEncoding(format))
+    }
+    let text = "data:\(hasType ? format.mediaType : "");base64,\(picture.base64EncodedString())"
+    let file = Data(
+      (#"<svg xmlns="http://www.w3.org/2000/svg" width="40" height="40"><image width="40" height="40" "#
+        + #"preserveAspectRatio="none" href="\#(text)"/></svg>"#).utf8
+    )
+
+    let there = try Self.decoders().decode(file)
+
+    #expect(there.bitmap[20, 20].isWithin(3, of: red))
+  }
+
   @Test
   func drawingsHaveTheirTextAndPictures() throws {
     let pixel = "R0lGODlhAQABAIAAAP8AAP///ywAAAAAAQABAAACAkQBADs="

@@ -2,15 +2,19 @@ import VitrineImaging
 import VitrineRuntime
 
 extension SVGDecoder {
-  /// Loads the libraries that librsvg otherwise loads when it first meets a GIF or WebP picture in a drawing.
+  /// Loads the libraries that librsvg otherwise loads when it first meets a picture of these formats in a drawing.
   ///
   /// A process that confines itself cannot load them later.
   package static func loadPlugins() {
     let pictures = [
-      "gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7",
-      "webp;base64,UklGRiIAAABXRUJQVlA4IBYAAAAwAQCdASoBAAEADsD+JaQAA3AAAAAA",
+      "image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7",
+      "image/webp;base64,UklGRiIAAABXRUJQVlA4IBYAAAAwAQCdASoBAAEADsD+JaQAA3AAAAAA",
+      "image/bmp;base64,Qk06AAAAAAAAADYAAAAoAAAAAQAAAAEAAAABABgAAAAAAAQAAAATCwAAEwsAAAAAAAAAAAAAAP8AAA==",
+      "image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' width='1' height='1'/%3E",
+      // What has no type is recognised with the system's table of types.
+      ";base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7",
     ]
-    let images = pictures.map { #"<image width="1" height="1" xlink:href="data:image/\#($0)"/>"# }.joined()
+    let images = pictures.map { #"<image width="1" height="1" xlink:href="data:\#($0)"/>"# }.joined()
     let file = Data(
       """
       <svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="1" height="1">\(images)\

@@ -22,9 +22,8 @@ struct TIFFDirectories {
     var entries = 0
     var first: Page?
     while offset != 0, pages.count <= limit {
-      guard seen.insert(offset).inserted else {
-        throw ImageError(.corrupt, format: .tiff, "corrupt: a directory refers to an earlier one")
-      }
+      // A chain that leads back has no more pages.
+      guard seen.insert(offset).inserted else { break }
       // Every directory takes time to read, including those that are not pages.
       guard seen.count <= limit + 1000 else {
         throw ImageError(

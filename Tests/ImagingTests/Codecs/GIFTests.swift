@@ -54,6 +54,15 @@ struct GIFTests {
     #expect(decoded.bitmap.pixels.allSatisfy { $0 == Self.blue })
   }
 
+  /// Pillow, ImageMagick, libvips and Chromium show it black.
+  @Test
+  func aFileWithoutAnyPaletteIsBlack() throws {
+    let frame: [UInt8] = [0x2C, 0, 0, 0, 0, 1, 0, 1, 0, 0, 8, 4, 0, 1, 4, 4, 0]
+    let file = Data(Array("GIF87a".utf8) + [1, 0, 1, 0, 0, 0, 0] + frame + [0x3B])
+
+    #expect(try decode(file).bitmap[0, 0] == SIMD4(0, 0, 0, 255))
+  }
+
   @Test(arguments: [1, 2, 3, 5, 8, 9, 17])
   func interlacedRowsComeToTheirPlaces(height: Int) throws {
     var frame = GIFFile.Frame(width: 3, height: height) { x, y in (x + y) % 4 }

@@ -75,7 +75,6 @@ struct GIFFrames {
     guard width > 0, height > 0 else { throw Self.corrupt("a frame has \(width)x\(height) pixels") }
     let ownLength = GIFHeader.paletteLength(packed)
     let palette = ownLength > 0 ? bytes.slice(offset + 10, ownLength) : shared
-    guard palette.count >= 6 else { throw Self.corrupt("a frame has no palette") }
     let start = offset + 10 + ownLength
     let end = GIFHeader.afterSubBlocks(bytes, start + 1)
     // The last block is the empty one.
