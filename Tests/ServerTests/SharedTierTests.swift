@@ -89,4 +89,13 @@ struct SharedTierTests {
     #expect(!settings.text.contains("topsecret"))
     #expect(!settings.warnings.contains { $0.contains("VITRINE_CACHE_DIR") })
   }
+
+  @Test(arguments: [("127.0.0.1", nil, false), ("0.0.0.0", nil, true), ("", nil, true), ("::", "token", false)])
+  func metricsThatAllCanReadAreSaidToBe(host: String, token: String?, isSaid: Bool) throws {
+    var environment = ["VITRINE_BIND": host]
+    environment["VITRINE_METRICS_TOKEN"] = token
+    let warnings = try Settings(environment: environment).warnings
+
+    #expect(warnings.contains { $0.contains("/metrics") } == isSaid)
+  }
 }

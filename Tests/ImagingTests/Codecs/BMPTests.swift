@@ -138,6 +138,18 @@ struct BMPTests {
     #expect(try Self.seen(file) == GIFTests.picture(".... ..g. r..."))
   }
 
+  /// Pillow reads such a file so, too.
+  @Test
+  func pixelsThatAreSaidToBeginWithThePaletteBeginBehindIt() throws {
+    let colors = (0..<64).flatMap { _ in Self.fourColors }
+    var file = Array(Self.file(width: 4, height: 1, bits: 8, extra: colors, pixels: [0, 1, 2, 3]))
+    file.replaceSubrange(46..<50, with: [UInt8].little32(256))
+    let right = try Self.seen(Data(file))
+    file.replaceSubrange(10..<14, with: [UInt8].little32(54))
+
+    #expect(try Self.seen(Data(file)) == right)
+  }
+
   @Test
   func runsBeyondTheRowAndThePictureAreLost() throws {
     let commands: [UInt8] = [255, 1, 0, 0, 255, 2, 0, 0, 255, 3, 0, 2, 255, 255, 9, 3, 0, 1]

@@ -46,7 +46,9 @@ struct BMPHeader {
     let declared = size >= 36 ? Int(header.littleEndian32(at: 32) ?? 0) : 0
     var colors = bitCount <= 8 ? (declared == 0 ? 1 << bitCount : min(declared, 256)) : 0
     pixelOffset = paletteStart + (bitCount <= 8 ? colors : declared) * entrySize
-    if !inIcon, let offset = bytes.littleEndian32(at: 10), Int(offset) >= headerEnd {
+    // Where the palette begins there are no pixels, if the file says that it has one.
+    let least = bitCount <= 8 && declared > 0 ? paletteStart + 1 : headerEnd
+    if !inIcon, let offset = bytes.littleEndian32(at: 10), Int(offset) >= least {
       pixelOffset = Int(offset)
       // Some files have fewer colours than their bits allow.
       colors = min(colors, max(0, pixelOffset - paletteStart) / entrySize)
