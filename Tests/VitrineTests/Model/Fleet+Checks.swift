@@ -67,17 +67,9 @@ extension Fleet {
     guard options.keepsOrder, let removed = ticket.machine.removed[ticket.wish.address],
       ticket.since > removed.ended
     else { return }
-    if !words.contains(where: { isLeft($0, by: removed.begun) }) {
+    if !words.contains(where: { $0.ended.time >= removed.begun.time }) {
       fail("\(ticket.description) got version \(version), which had been removed")
     }
-  }
-
-  /// Whether a removal has left what the server said: it said so later, and not to who had asked before a removal on the
-  /// machine that stores it.
-  private func isLeft(_ word: Word, by removal: Moment) -> Bool {
-    guard word.ended.time >= removal.time else { return false }
-    let own = machines[word.flight.machine].removed[word.flight.address]
-    return own.map { word.requested >= $0.begun } ?? true
   }
 
   /// Who asks a machine after it has served something newer is not served what is older, where its caches still know.
@@ -161,7 +153,7 @@ extension Fleet {
       for entry in machine.disk.entries.values {
         guard let name = contents[entry.contentID], let removed = machine.removed[name.address] else { continue }
         let isConfirmed = words.contains {
-          $0.flight.address == name.address && $0.version == name.version && isLeft($0, by: removed.begun)
+          $0.flight.address == name.address && $0.version == name.version && $0.ended.time >= removed.begun.time
         }
         if !isConfirmed { fail("machine \(machine.number) still has \(name), which was removed") }
       }
