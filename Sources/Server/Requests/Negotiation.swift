@@ -10,7 +10,7 @@ public import VitrineImaging
 /// ``canonical`` names everything that headers have changed, so two clients share a response only if it is the same.
 public struct Negotiation: Sendable, Hashable {
   /// The options, with the size, pixel ratio and quality that the headers decide.
-  public let options: ThumbnailOptions
+  public package(set) var options: ThumbnailOptions
   /// The format; `nil` for JPEG, or PNG for a picture with transparency and GIF for an animation.
   public let format: ImageFormat?
   /// The names of the header fields on which the response depends, for `Vary`.

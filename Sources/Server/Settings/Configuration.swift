@@ -115,8 +115,8 @@ extension ThumbnailServer {
     public var codecsProgram: String?
     /// The memory that the server may use, in bytes.
     ///
-    /// Defaults to that of the control group or of the machine. Decodes share a quarter of it. Images that are being sent
-    /// have another, with those that are kept to be sent again, a sixteenth and at most 32 MB.
+    /// Defaults to that of the control group or of the machine. Decodes share a quarter of it, and so do images that are
+    /// being sent or kept in memory; those that are kept take at most a sixteenth, and at most 32 MB.
     public var memory: Int
 
     // MARK: Caching

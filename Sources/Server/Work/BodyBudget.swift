@@ -4,11 +4,13 @@ import VitrineRuntime
 final class BodyBudget: Sendable {
   private struct Known {
     weak var body: Body?
+    let number: Int
   }
 
   private struct State {
     var bytes = 0
     var known: [String: Known] = [:]
+    var lastNumber = 0
   }
 
   private let limit: Int
@@ -25,27 +27,29 @@ final class BodyBudget: Sendable {
 
   /// Returns a body of these bytes; `nil` if they do not fit beside the others.
   ///
-  /// The one of a tag is the same for all as long as anybody has it. One body always fits beside short ones: how large an
-  /// image may be is another setting.
+  /// The body of a tag is shared by all who ask for it while anybody has it. One body always fits beside short ones: how
+  /// large an image may be is another setting.
   func body(_ data: Data, tag: String?) -> Body? {
     let count = data.count
-    let (body, fits) = state.withLock { state -> (Body?, Bool) in
-      if let known = tag.flatMap({ state.known[$0]?.body }) { return (known, true) }
-      guard count <= limit - state.bytes || state.bytes <= limit / 4 else { return (nil, false) }
+    let (body, number) = state.withLock { state -> (Body?, Int?) in
+      if let known = tag.flatMap({ state.known[$0]?.body }) { return (known, nil) }
+      guard count <= limit - state.bytes || state.bytes <= limit / 4 else { return (nil, nil) }
       state.bytes += count
-      return (nil, true)
+      state.lastNumber += 1
+      return (nil, state.lastNumber)
     }
-    guard body == nil, fits else { return body }
+    guard let number else { return body }
     // Copied without the lock. Of two at once the later one is shared.
-    let new = Body(data) { [weak self] in self?.release(count, tag) }
-    if let tag { state.withLock { $0.known[tag] = Known(body: new) } }
+    let new = Body(data) { [weak self] in self?.release(count, tag, number) }
+    if let tag { state.withLock { $0.known[tag] = Known(body: new, number: number) } }
     return new
   }
 
-  private func release(_ count: Int, _ tag: String?) {
+  // By number: a body that is looked at here might end here, under the lock that its end needs.
+  private func release(_ count: Int, _ tag: String?, _ number: Int) {
     state.withLock { state in
       state.bytes -= count
-      if let tag, state.known[tag]?.body == nil { state.known[tag] = nil }
+      if let tag, state.known[tag]?.number == number { state.known[tag] = nil }
     }
   }
 }

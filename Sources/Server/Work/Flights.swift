@@ -85,7 +85,7 @@ final class Flights<Product: Sendable>: Sendable {
 
   var counts: Counts { state.withLock { Counts(running: $0.running, waiting: $0.waiting) } }
 
-  /// Returns true if ``join(_:client:as:making:_:)`` would refuse this work now.
+  /// Returns true if ``join(_:of:client:as:making:_:)`` would refuse this work now.
   ///
   /// For an answer without waiting for anything; the work is refused all the same if the last place goes in between.
   func isFull(for key: ByteString, client: ByteString) -> Bool {

@@ -23,7 +23,7 @@ struct Order: Sendable {
   var terms = AnswerTerms()
 }
 
-/// What each request adds to an image that it shares with others.
+/// The circumstances of one request, which another request for the same image does not share.
 struct AnswerTerms: Sendable {
   /// The fields of the request that have been looked at.
   var vary: [String] = []

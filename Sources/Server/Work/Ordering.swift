@@ -66,14 +66,13 @@ struct Ordering: Sendable {
     let headers = HTTPFields(negotiation.consultedFields.compactMap { name in request[name].map { (name, $0) } })
     let choice = Negotiation.choose(asked, headers: headers, negotiation)
     // The same picture, whatever the name under which it is saved.
-    var options = choice.options
-    (options.isAttachment, options.fileName) = (false, nil)
-    let shared = "\(options.canonical)@\(choice.format?.name ?? "still")"
+    var shared = choice
+    (shared.options.isAttachment, shared.options.fileName) = (false, nil)
     let request = source(try choice.options.imageRequest(for: .url(""), watermark: watermark))
     return Order(
-      key: ByteString("\(shared) \(asked.source.identifier)"),
+      key: ByteString("\(shared.canonical) \(asked.source.identifier)"),
       url: url,
-      variant: shared,
+      variant: shared.canonical,
       request: request,
       encoding: choice.encoding,
       terms: AnswerTerms(

@@ -7,7 +7,7 @@ import VitrineRuntime
 final class Rendered: Sendable {
   let body: Body
   let mediaType: String
-  /// What follows the name of a file, without the dot.
+  /// The extension of the file's name, without the dot.
   let fileExtension: String
   /// The entity tag, in quotes; `nil` for none.
   let tag: String?

@@ -103,9 +103,11 @@ public struct PipelineCache: Sendable {
     for alternative in request.alternatives ?? [] { await remove(alternative, in: tiers) }
     let plain = request.keys.plain
     let keys = context.variations.keys(under: plain)
-    context.turn { [pool = context.pool, sources = context.sources] turn in
-      pool.detach(request.keys, &turn)
-      for key in keys { sources.outdate(key) }
+    if tiers.contains(.disk) {
+      context.turn { [pool = context.pool, sources = context.sources] turn in
+        pool.detach(request.keys, &turn)
+        for key in keys { sources.outdate(key) }
+      }
     }
     for key in keys {
       failures.forget(key)
@@ -131,9 +133,11 @@ public struct PipelineCache: Sendable {
   /// Removes everything, and forgets recent failures; nothing of a running load is stored, as for
   /// ``remove(_:in:)-(ImageRequest,_)``.
   public func removeAll(in tiers: Tier = .all) async {
-    context.turn { [pool = context.pool, sources = context.sources] turn in
-      pool.detach(nil, &turn)
-      sources.outdateAll()
+    if tiers.contains(.disk) {
+      context.turn { [pool = context.pool, sources = context.sources] turn in
+        pool.detach(nil, &turn)
+        sources.outdateAll()
+      }
     }
     failures.removeAll()
     if tiers.contains(.memory) {
