@@ -57,6 +57,27 @@ struct RemovalTests {
     if want == .image { #expect(before?.version == 1 && after?.version == 2) }
   }
 
+  /// Making room in memory says nothing about what is true.
+  @Test
+  func aRemovalFromMemoryLeavesRunningLoadsAlone() async throws {
+    let (loader, folder) = (FakeLoader(), try TemporaryFolder())
+    let cache = try folder.cache()
+    let pipeline = ImagePipeline { ($0.loader, $0.diskCache, $0.memoryPressure) = (loader, cache, nil) }
+    let request = ImageRequest(url: Self.url)
+    let early = Task { try await pipeline.image(for: request) }
+    let load = try await loader.nextLoad(of: Self.url)
+    await pipeline.cache.remove(request, in: .memory)
+    await pipeline.cache.removeAll(in: .memory)
+    let late = pipeline.imageTask(for: request)
+    load.respond(headers: ["Cache-Control": "max-age=600"])
+    load.send(Pictures.file(0, 1))
+    load.finish()
+    _ = try await (early.value, late.image)
+    await pipeline.cache.flush()
+    #expect(loader.counts.loads == 1)
+    #expect(await pipeline.cache.contains(request, in: .disk))
+  }
+
   /// The second version is on its way when the first is removed.
   @Test
   func whatIsMadeOfRemovedBytesIsNotStored() async throws {

@@ -96,8 +96,8 @@ public struct PipelineCache: Sendable {
   /// partial download on disk.
   ///
   /// Of several sources, everything made from any of them is removed. The source's recent failure is forgotten, too. The
-  /// entries are gone when this method returns. A load that is running delivers its image to those who wait for it, and
-  /// nothing of it is stored; one that begins afterwards shares nothing with it.
+  /// entries are gone when this method returns. If they are removed from disk, a load that is running delivers its image to
+  /// those who wait for it, what it has loaded is not stored, and a load that begins afterwards does not join it.
   public func remove(_ request: ImageRequest, in tiers: Tier = .all) async {
     let request = context.prepared(request)
     for alternative in request.alternatives ?? [] { await remove(alternative, in: tiers) }
@@ -130,7 +130,7 @@ public struct PipelineCache: Sendable {
     await remove(ImageRequest(url: url), in: tiers)
   }
 
-  /// Removes everything, and forgets recent failures; nothing of a running load is stored, as for
+  /// Removes everything, and forgets recent failures; what is running is treated as in
   /// ``remove(_:in:)-(ImageRequest,_)``.
   public func removeAll(in tiers: Tier = .all) async {
     if tiers.contains(.disk) {
