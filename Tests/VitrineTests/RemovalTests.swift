@@ -57,6 +57,37 @@ struct RemovalTests {
     if want == .image { #expect(before?.version == 1 && after?.version == 2) }
   }
 
+  /// Nobody waits for what a revalidation in the background brings, and it begins a decode of its own.
+  @Test(arguments: [nil, .pixels(4, 4)] as [TargetSize?])
+  func whatIsRemovedDuringItsRevalidationIsNotStored(size: TargetSize?) async throws {
+    let (loader, folder, clock) = (FakeLoader(), try TemporaryFolder(), ManualClock())
+    let cache = try folder.cache()
+    let pipeline = ImagePipeline {
+      ($0.loader, $0.diskCache, $0.memoryPressure, $0.clock, $0.storagePolicy) = (loader, cache, nil, clock, .both)
+    }
+    let request = ImageRequest(url: Self.url, size: size)
+    func answer(_ load: FakeLoad, _ version: Int) {
+      load.respond(headers: ["Cache-Control": "max-age=1, stale-while-revalidate=600", "ETag": "\"\(version)\""])
+      load.send(Pictures.file(0, version))
+      load.finish()
+    }
+
+    let first = Task { try await pipeline.image(for: request) }
+    answer(try await loader.nextLoad(of: Self.url), 1)
+    _ = try await first.value
+    await pipeline.cache.flush()
+    clock.advance(by: .seconds(10))
+    let stale = try await pipeline.imageTask(for: request).response
+    #expect(stale.isStale)
+    let second = try await loader.nextLoad(of: Self.url)
+    await pipeline.cache.remove(request)
+    answer(second, 2)
+    while pipeline.jobCount > 0 { await Task.yield() }
+    await pipeline.cache.flush()
+    #expect(await !pipeline.cache.contains(request))
+    #expect(await !pipeline.cache.contains(ImageRequest(url: Self.url)))
+  }
+
   /// Making room in memory says nothing about what is true.
   @Test
   func aRemovalFromMemoryLeavesRunningLoadsAlone() async throws {

@@ -421,6 +421,7 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
             case .good(isKept: false), .bad: lease?.giveUp()
             }
           },
+          ask: ask,
         )
       ),
       &turn,
@@ -441,7 +442,7 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
     }
     endLease(&turn) { $0.finish() }
     var bytes = bytes(of: entry, renewed, validity, .revalidated)
-    bytes.url = body.response.url.string
+    (bytes.url, bytes.ask) = (body.response.url.string, question.ask)
     finish(.success(bytes), &turn)
   }
 }

@@ -22,6 +22,8 @@ final class ImageJob: Job<ImageResponse>, @unchecked Sendable {
     case bytes(FetchedBytes)
     /// No cached image is usable: the bytes are fetched.
     case anew(FetchJob.KnownOriginal)
+
+    var bytes: FetchedBytes? { if case .bytes(let bytes) = self { bytes } else { nil } }
   }
 
   /// A stored image after its look-up; decoded if that is quick.
@@ -75,7 +77,8 @@ final class ImageJob: Job<ImageResponse>, @unchecked Sendable {
   init(_ request: ImageRequest, step: Int, _ begin: Start, _ context: JobContext) {
     (self.request, self.step, self.begin, self.context) = (request, step, begin, context)
     record = context.sources.record(of: request.keys.fetch)
-    ask = record.ask
+    // Bytes may be older than the job that begins with them.
+    ask = min(record.ask, begin.bytes?.ask ?? .max)
   }
 
   override func start(_ turn: inout Turn) {

@@ -211,7 +211,9 @@ final class JobContext: Sendable {
     _ turn: inout Turn,
   ) -> Job<ImageResponse> {
     let request = varied(request, isInTurn: true)
-    let job = pool.job(for: imageKey(of: request, step: step), &turn) { turn -> Job<ImageResponse> in
+    let isShared = !isOutdated(start.bytes, of: request)
+    let job = pool.job(for: imageKey(of: request, step: step), isShared: isShared, &turn) {
+      turn -> Job<ImageResponse> in
       guard let alternatives = request.alternatives else { return ImageJob(request, step: step, start, self) }
       return FirstJob(request) { [self] index, turn in
         imageJob(alternatives[index], step: step, .unknown, storesFinished: storesFinished, &turn)
@@ -221,6 +223,12 @@ final class JobContext: Sendable {
     }
     if storesFinished { (job as? ImageJob)?.want() }
     return job
+  }
+
+  /// Returns true for bytes that have been replaced or removed since they were asked for.
+  private func isOutdated(_ bytes: FetchedBytes?, of request: ImageRequest) -> Bool {
+    guard let bytes, let ask = bytes.ask else { return false }
+    return sources.record(of: request.keys.fetch).isOutdated(ask, bytes.contentID)
   }
 
   /// Returns the job of a request's bytes; a new one does not look on disk for what is known.

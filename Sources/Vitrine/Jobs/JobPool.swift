@@ -43,16 +43,18 @@ final class JobPool: @unchecked Sendable {
 
   /// Returns the running job of a key, or else the one that `make` returns.
   ///
-  /// The caller subscribes within the turn.
+  /// The caller subscribes within the turn. What is not shared is always a new one.
   func job<Value: Sendable>(
     for key: @autoclosure () -> JobKey,
+    isShared: Bool = true,
     _ turn: inout Turn,
     make: (inout Turn) -> Job<Value>,
   ) -> Job<Value> {
     let key = key()
-    if isCoalescing, let job = jobs[key] as? Job<Value> { return job }
+    let isShared = isShared && isCoalescing
+    if isShared, let job = jobs[key] as? Job<Value> { return job }
     let job = make(&turn)
-    if isCoalescing { add(job, key) } else { add(job, ofOneTask: key) }
+    if isShared { add(job, key) } else { add(job, ofOneTask: key) }
     return job
   }
 

@@ -22,6 +22,8 @@ struct FetchedBytes: Sendable {
   var isThumbnail = false
   /// The receiver of a verdict on the bytes; `nil` if none is needed.
   var answer: Answer?
+  /// The place of the request that brought them or confirmed them; `nil` without one.
+  var ask: SourceRecord.Ask?
 }
 
 extension FetchedBytes {

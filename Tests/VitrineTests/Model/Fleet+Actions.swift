@@ -211,17 +211,14 @@ extension Fleet {
     _ body: @escaping @Sendable (PipelineCache) async -> Void,
   ) {
     note("\(name) is removed from machine \(machine.number)")
-    let (begun, isQuiet) = (now, machine.pipeline.jobCount == 0)
+    let begun = now
     machine.separated.formUnion(addresses)
     Task(executorPreference: executor) { [unowned self] in
       await body(machine.pipeline.cache)
       note("\(name) has been removed from machine \(machine.number)")
       machine.lost = now
       for address in addresses { machine.purged[address] = date(begun) }
-      // What a tier gives to another meanwhile may be stored there after the removal.
-      guard date(begun) > outdated.restart, isQuiet,
-        !tickets.contains(where: { $0.machine === machine && $0.begun >= begun })
-      else { return }
+      guard date(begun) > outdated.restart else { return }
       for address in addresses { machine.removed[address] = (begun, now) }
     }
   }

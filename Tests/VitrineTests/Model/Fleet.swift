@@ -26,7 +26,7 @@ final class Fleet: @unchecked Sendable {
     var seen: [Int: (version: Int, at: Moment)] = [:]
     /// When something was last taken out of the machine's caches, so that nothing there tells what came last.
     var lost: Moment?
-    /// Of each address the last removal that has ended, and nothing was under way meanwhile.
+    /// Of each address the last removal that has ended.
     var removed: [Int: (begun: Moment, ended: Moment)] = [:]
     /// The addresses of which there were removals: those who asked before one load for themselves.
     var separated: Set<Int> = []
