@@ -62,7 +62,7 @@ final class Weed: Sendable {
       credentials: .fixed(Self.keys),
     )
     change(&configuration)
-    return try S3Client(configuration, loader: makeLoader { $0.connectionLimitPerHost = 16 })
+    return try S3Client(configuration, loader: PatientLoader(makeLoader { $0.connectionLimitPerHost = 16 }))
   }
 
   /// A client that asks over TLS, where bodies are not signed.
@@ -73,7 +73,7 @@ final class Weed: Sendable {
       endpoint: try HTTPURL("https://localhost:\(securePort)"),
       credentials: .fixed(Self.keys),
     )
-    return try S3Client(configuration, loader: SystemLoader(options))
+    return try S3Client(configuration, loader: PatientLoader(SystemLoader(options)))
   }
 
   /// Makes the bucket, as soon as the server lets it.

@@ -77,7 +77,7 @@ struct WeedTests {
   func aWrongClockIsNoticedByTheServerAndCorrected() async throws {
     let configuration = client.configuration
     let late = OffsetClock(seconds: -7200)
-    let other = try S3Client(configuration, loader: makeLoader(), clock: late)
+    let other = try S3Client(configuration, loader: PatientLoader(), clock: late)
     let object = try object("a")
     try await client.write(object, bytes(100), within: .seconds(3600))
     #expect(try await other.read(object, within: .seconds(3600))?.body == bytes(100))
@@ -99,9 +99,9 @@ struct WeedTests {
     let object = try object("a b+c.jpg")
     try await client.write(object, bytes(100), within: .seconds(3600))
     let url = try await client.presignedURL(bucket: object.bucket, key: object.key)
-    let (response, body) = try await makeLoader().data(for: HTTPRequest(url))
+    let (response, body) = try await PatientLoader().data(for: HTTPRequest(url))
     #expect(response.status == 200 && body == bytes(100))
-    let (refused, _) = try await makeLoader().data(for: HTTPRequest(url.replacing("a%20b", with: "a%20c")))
+    let (refused, _) = try await PatientLoader().data(for: HTTPRequest(url.replacing("a%20b", with: "a%20c")))
     #expect(refused.status == 403)
   }
 
@@ -148,14 +148,14 @@ struct WeedTests {
   func aServerThatIsPausedOrKilledCostsMissesAndNoWrongByte() async throws {
     let weed = try #require(await Weed.start())
     let configuration = try weed.makeClient().configuration
-    let client = try S3Client(configuration, makeLoader(), OffsetClock(seconds: 0)) { 0 }
+    let client = try S3Client(configuration, PatientLoader(), OffsetClock(seconds: 0)) { 0 }
     let cache = try S3DataCache(client, bucket: weed.bucket, prefix: folder, options: Self.patient)
     let stored = entry(bytes(300_000))
     await cache.store(stored, for: key("a"))
     weed.pause()
     let manual = ManualClock(now: Date())
     let waiting = try S3DataCache(
-      S3Client(configuration, makeLoader(), manual) { 0 },
+      S3Client(configuration, PatientLoader(), manual) { 0 },
       bucket: weed.bucket,
       prefix: folder,
     )
@@ -185,7 +185,7 @@ struct WeedTests {
     let pipeline = ImagePipeline {
       $0.memoryCache = nil
       $0.diskCache = MemoryDataCache(sizeLimit: 1 << 20)
-      $0.loader = S3Loader(client, buckets: [weed.bucket], others: makeLoader())
+      $0.loader = S3Loader(client, buckets: [weed.bucket], others: PatientLoader())
     }
     let request = ImageRequest(url: object.text)
     let first = try await pipeline.imageTask(for: request).response

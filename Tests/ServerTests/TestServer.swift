@@ -4,6 +4,7 @@ import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
 import VitrineSandbox
+import VitrineTestSupport
 import VitrineTesting
 
 @testable import VitrineServing
@@ -20,6 +21,10 @@ final class TestServer: Sendable {
   init(_ loader: FakeLoader = FakeLoader(), _ change: (inout ThumbnailServer.Configuration) -> Void = { _ in }) throws {
     var configuration = ThumbnailServer.Configuration()
     (configuration.port, configuration.sandbox, configuration.loader) = (0, .none, loader)
+    // Times that no slow machine reaches.
+    let hour = Duration.seconds(3600)
+    (configuration.headTime, configuration.idleTime, configuration.sendTime) = (hour, hour, hour)
+    (configuration.requestTime, configuration.decodeTime) = (hour, hour)
     change(&configuration)
     self.loader = loader
     server = try ThumbnailServer(configuration)
@@ -46,7 +51,7 @@ final class TestServer: Sendable {
     _ headers: HTTPFields = [:],
     method: HTTPMethod = .get,
   ) async throws -> (response: HTTPResponse, body: Data) {
-    var request = try HTTPRequest("http://127.0.0.1:\(server.port)\(target)", headers: headers)
+    var request = try HTTPRequest.patient("http://127.0.0.1:\(server.port)\(target)", headers: headers)
     (request.method, request.redirectPolicy) = (method, .follow(limit: 0))
     let (response, body) = try await client.data(for: request)
     return (response, body)

@@ -22,3 +22,19 @@ package func makeLoader(_ change: (inout SystemLoader.Options) -> Void = { _ in 
   change(&options)
   return SystemLoader(options)
 }
+
+/// A loader that sends requests with time-outs that no slow machine reaches.
+package struct PatientLoader: DataLoader {
+  private let loader: SystemLoader
+
+  package init(_ loader: SystemLoader = makeLoader()) { self.loader = loader }
+
+  @discardableResult
+  package func load(_ request: HTTPRequest, into sink: any LoadSink) -> any LoadHandle {
+    var request = request
+    request.timeouts = .patient
+    return loader.load(request, into: sink)
+  }
+
+  package func obeys(_ addressGuard: AddressGuard) -> Bool { loader.obeys(addressGuard) }
+}

@@ -150,10 +150,11 @@ final class ThumbnailService: RequestAnswering {
     switch result {
     case .success(.success(let rendered)):
       let now = configuration.clock.now
-      if rendered.isStorable, rendered.isFresh(at: now) {
+      // What was asked for before a purge replaces nothing that came after it.
+      if rendered.isStorable, rendered.isFresh(at: now), purgeCount.load(ordering: .acquiring) == purges {
         let known = KnownAnswer(image: rendered, terms: order.terms)
         answers.set(known, for: key, cost: rendered.body.count + 1024, group: rendered.source)
-        // What was made of the old bytes must not outlive a purge.
+        // Nor does it outlive a purge that began meanwhile.
         if purgeCount.load(ordering: .acquiring) != purges { answers.remove(key) }
       }
       var answer = rules.answer(rendered, order.terms, conditions, at: now)

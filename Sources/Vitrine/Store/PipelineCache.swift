@@ -103,12 +103,7 @@ public struct PipelineCache: Sendable {
     for alternative in request.alternatives ?? [] { await remove(alternative, in: tiers) }
     let plain = request.keys.plain
     let keys = context.variations.keys(under: plain)
-    if tiers.contains(.disk) {
-      context.turn { [pool = context.pool, sources = context.sources] turn in
-        pool.detach(request.keys, &turn)
-        for key in keys { sources.outdate(key) }
-      }
-    }
+    if tiers.contains(.disk) { beginRemoval(of: request.keys, keys) }
     for key in keys {
       failures.forget(key)
       if tiers.contains(.memory) { memory?.updateVariants(of: key) { _ in nil } }
@@ -117,12 +112,30 @@ public struct PipelineCache: Sendable {
       await pending.finished()
       for key in keys { await partials.remove(key) }
     }
-    guard tiers.contains(.disk), let disk else { return }
-    await pending.finished()
-    // After these a shared tier refuses what is older, so that a late write does not bring the original back.
-    await disk.removeAll(extending: RequestKeys.images(of: plain))
-    await disk.removeAll(extending: plain.variants)
-    await disk.remove(plain)
+    guard tiers.contains(.disk) else { return }
+    if let disk {
+      await pending.finished()
+      // After these a shared tier refuses what is older, so that a late write does not bring the original back.
+      await disk.removeAll(extending: RequestKeys.images(of: plain))
+      await disk.removeAll(extending: plain.variants)
+      await disk.remove(plain)
+    }
+    endRemoval(of: request.keys, keys)
+  }
+
+  /// Lets nobody join what is running, of a source or of all, and keeps its results out of the caches.
+  private func beginRemoval(of source: RequestKeys?, _ keys: [CacheKey]?) {
+    context.turn { [pool = context.pool, sources = context.sources] turn in
+      pool.detach(source, &turn)
+      sources.beginRemoval(of: keys)
+    }
+  }
+
+  private func endRemoval(of source: RequestKeys?, _ keys: [CacheKey]?) {
+    context.turn { [pool = context.pool, sources = context.sources] turn in
+      pool.detach(source, &turn)
+      sources.endRemoval(of: keys)
+    }
   }
 
   /// Removes everything made from the image at a URL; see ``remove(_:in:)-(ImageRequest,_)``.
@@ -133,20 +146,18 @@ public struct PipelineCache: Sendable {
   /// Removes everything, and forgets recent failures; what is running is treated as in
   /// ``remove(_:in:)-(ImageRequest,_)``.
   public func removeAll(in tiers: Tier = .all) async {
-    if tiers.contains(.disk) {
-      context.turn { [pool = context.pool, sources = context.sources] turn in
-        pool.detach(nil, &turn)
-        sources.outdateAll()
-      }
-    }
+    if tiers.contains(.disk) { beginRemoval(of: nil, nil) }
     failures.removeAll()
     if tiers.contains(.memory) {
       memory?.removeAll()
       context.partials?.memory?.removeAll()
     }
-    guard tiers.contains(.disk), let disk else { return }
-    await pending.finished()
-    await disk.removeAll()
+    guard tiers.contains(.disk) else { return }
+    if let disk {
+      await pending.finished()
+      await disk.removeAll()
+    }
+    endRemoval(of: nil, nil)
   }
 
   /// Waits until everything loaded so far is stored durably.

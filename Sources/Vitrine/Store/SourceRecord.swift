@@ -28,9 +28,9 @@ final class SourceRecord: Sendable {
   func claim(_ ask: Ask, _ contentID: ContentID) -> Bool {
     records.state.withLock { state in
       // The caller holds the record, so there is an entry.
-      guard let index = state.entries.index(forKey: source), state.entries.values[index].ask <= ask else {
-        return false
-      }
+      guard let index = state.entries.index(forKey: source), !state.isBeingRemoved(index),
+        state.entries.values[index].ask <= ask
+      else { return false }
       (state.entries.values[index].ask, state.entries.values[index].contentID) = (ask, contentID)
       return true
     }
@@ -47,10 +47,13 @@ final class SourceRecord: Sendable {
     }
   }
 
-  /// Returns true if a later request has brought other content.
+  /// Returns true if a later request has brought other content, or the source has been removed since, or is being removed.
   func isOutdated(_ ask: Ask, _ contentID: ContentID) -> Bool {
-    let latest = latest
-    return latest.ask > ask && latest.contentID != contentID
+    records.state.withLock { state in
+      guard let index = state.entries.index(forKey: source) else { return false }
+      let latest = state.entries.values[index]
+      return state.isBeingRemoved(index) || latest.ask > ask && latest.contentID != contentID
+    }
   }
 }
 
@@ -62,11 +65,30 @@ final class SourceRecords: Sendable {
     var contentID = ContentID.none
     /// The values of the first response with a `Vary`, which has the plain key; `nil` before one has come.
     var variation: HTTPFields?
+    /// The number of removals under way.
+    var removals = 0
   }
 
   fileprivate struct State {
     var entries: [CacheKey: Entry] = [:]
     var lastAsk: SourceRecord.Ask = 0
+    /// The number of removals of all sources under way.
+    var removals = 0
+
+    func isBeingRemoved(_ index: Dictionary<CacheKey, Entry>.Index) -> Bool {
+      removals > 0 || entries.values[index].removals > 0
+    }
+
+    /// Makes everything outdated that has been asked for, as if a response with other content had come.
+    mutating func outdate(_ index: Dictionary<CacheKey, Entry>.Index) {
+      (entries.values[index].ask, entries.values[index].contentID) = (lastAsk, .none)
+      entries.values[index].variation = nil
+    }
+
+    mutating func release(_ index: Dictionary<CacheKey, Entry>.Index) {
+      entries.values[index].holds -= 1
+      if entries.values[index].holds == 0 { entries.remove(at: index) }
+    }
   }
 
   fileprivate let state = Lock(State())
@@ -85,34 +107,39 @@ final class SourceRecords: Sendable {
     }
   }
 
-  /// Makes everything outdated that was asked for before, as if a response with other content had come.
+  /// Makes everything outdated that is asked for until the removal of some sources ends, or of all for `nil`.
   ///
-  /// Without a job there is nothing that could come late.
-  func outdate(_ source: CacheKey) {
+  /// Who looks on the disk meanwhile may find what is about to go.
+  func beginRemoval(of sources: [CacheKey]?) {
     state.withLock { state in
-      state.lastAsk += 1
-      guard let index = state.entries.index(forKey: source) else { return }
-      Self.outdate(&state.entries.values[index], at: state.lastAsk)
+      guard let sources else { return state.removals += 1 }
+      for source in sources {
+        state.entries[source, default: Entry(holds: 0)].holds += 1
+        state.entries[source]?.removals += 1
+      }
     }
   }
 
-  /// Makes everything outdated that was asked for before, whatever its source.
-  func outdateAll() {
+  func endRemoval(of sources: [CacheKey]?) {
     state.withLock { state in
       state.lastAsk += 1
-      for index in state.entries.indices { Self.outdate(&state.entries.values[index], at: state.lastAsk) }
+      guard let sources else {
+        state.removals -= 1
+        for index in state.entries.indices { state.outdate(index) }
+        return
+      }
+      for source in sources {
+        guard let index = state.entries.index(forKey: source) else { continue }
+        state.outdate(index)
+        state.entries.values[index].removals -= 1
+        state.release(index)
+      }
     }
-  }
-
-  private static func outdate(_ entry: inout Entry, at ask: SourceRecord.Ask) {
-    (entry.ask, entry.contentID, entry.variation) = (ask, .none, nil)
   }
 
   fileprivate func release(_ source: CacheKey) {
     state.withLock { state in
-      guard let index = state.entries.index(forKey: source) else { return }
-      state.entries.values[index].holds -= 1
-      if state.entries.values[index].holds == 0 { state.entries.remove(at: index) }
+      if let index = state.entries.index(forKey: source) { state.release(index) }
     }
   }
 }

@@ -212,11 +212,13 @@ extension Fleet {
   ) {
     note("\(name) is removed from machine \(machine.number)")
     let begun = now
-    machine.separated.formUnion(addresses)
+    if machine.pipeline.jobCount == 0 { machine.separations = [:] }
+    for address in addresses { machine.separations[address, default: 0] += 1 }
     Task(executorPreference: executor) { [unowned self] in
       await body(machine.pipeline.cache)
       note("\(name) has been removed from machine \(machine.number)")
       machine.lost = now
+      for address in addresses { machine.separations[address, default: 0] += 1 }
       for address in addresses { machine.purged[address] = date(begun) }
       guard date(begun) > outdated.restart else { return }
       for address in addresses { machine.removed[address] = (begun, now) }

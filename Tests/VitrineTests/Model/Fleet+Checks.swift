@@ -175,8 +175,8 @@ extension Fleet {
     let others = machine.loader.running.filter {
       $0 !== load && !$0.isCancelled && self.flight(of: $0, machine) == flight
     }
-    // One for callers, one behind them, and as many of those who asked before a removal, whom nobody joins.
-    if others.count > (machine.separated.contains(flight.address) ? 3 : 1) {
+    // One for callers and one behind them, between any two moments over which nobody joins others.
+    if others.count + 1 > 2 * (machine.separations[flight.address, default: 0] + 1) {
       fail("\(flight) is loaded \(others.count + 1) times at once")
     }
   }

@@ -28,8 +28,9 @@ final class Fleet: @unchecked Sendable {
     var lost: Moment?
     /// Of each address the last removal that has ended.
     var removed: [Int: (begun: Moment, ended: Moment)] = [:]
-    /// The addresses of which there were removals: those who asked before one load for themselves.
-    var separated: Set<Int> = []
+    /// Of each address how many removals have begun and ended since there last was no job: who asks after one of these
+    /// moments joins nobody who asked before it.
+    var separations: [Int: Int] = [:]
     /// Of each address the time of the last removal that has ended, in spite of a restart meanwhile, too.
     var purged: [Int: Date] = [:]
 

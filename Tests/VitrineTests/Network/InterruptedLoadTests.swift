@@ -88,7 +88,7 @@ struct InterruptedLoadTests {
     }
     let pipeline = ImagePipeline.testing {
       $0.diskCache = nil
-      $0.loader = makeLoader()
+      $0.loader = PatientLoader()
       $0.clock = .system
       $0.retryPolicy = RetryPolicy { $0.number < 4 && $0.error.isWorthRetrying ? .zero : nil }
     }

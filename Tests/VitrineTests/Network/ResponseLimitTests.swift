@@ -100,7 +100,7 @@ struct ResponseLimitTests {
     let server = try LoopbackServer()
     server.route("/a", LoopbackResponse(status: 404, body: Data(count: 5000)))
     let request = ImageRequest(url: server.url("/a"))
-    let real = try #require(await self.error(request, in: makePipeline(1000, over: SystemLoader())))
+    let real = try #require(await self.error(request, in: makePipeline(1000, over: PatientLoader())))
     #expect((real.code, real.status) == (.badStatus, 404))
   }
 

@@ -11,12 +11,12 @@ import VitrineTesting
 struct HTTPCachingTests {
   private let server: LoopbackServer
   private let parts = PipelineParts()
-  private let loader: SystemLoader
+  private let loader: PatientLoader
   private let file = TestPicture.png
 
   init() throws {
     server = try LoopbackServer()
-    loader = makeLoader()
+    loader = PatientLoader()
   }
 
   private func makePipeline(_ configure: (inout ImagePipeline.Configuration) -> Void = { _ in }) -> ImagePipeline {

@@ -145,7 +145,7 @@ struct PipelineHookTests {
   func cancelledDuringTheHookItsSlotIsFree() async throws {
     let server = try LoopbackServer()
     server.route("*", LoopbackResponse(body: file))
-    let loader = makeLoader { $0.connectionLimitPerHost = 2 }
+    let loader = PatientLoader(makeLoader { $0.connectionLimitPerHost = 2 })
     let (gate, asked) = (Gate(), Counter())
     let pipeline = ImagePipeline.testing(parts) {
       $0.loader = loader
@@ -312,7 +312,7 @@ struct PipelineHookTests {
     addressGuard.ports = nil
     addressGuard.allowed = [try #require(IPNetwork("127.0.0.0/8"))]
     for isGuarded in [false, true] {
-      let loader = makeLoader { $0.addressGuard = isGuarded ? addressGuard : nil }
+      let loader = PatientLoader(makeLoader { $0.addressGuard = isGuarded ? addressGuard : nil })
       let pipeline = ImagePipeline {
         $0.loader = loader
         $0.addressGuard = addressGuard

@@ -622,7 +622,7 @@ struct ResumeTests {
       exchange.send(file.prefix(600_000))
       gate.wait()
     }
-    let curl = makeLoader()
+    let curl = PatientLoader()
     let cache = try folder.cache(clock)
     let pipeline = makePipeline(on: cache) { $0.loader = curl }
     let request = ImageRequest(url: server.url("/a.png"))
