@@ -125,7 +125,7 @@ extension UInt8 {
   var isHexDigit: Bool { isDigit || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(self | 0x20) }
 
   /// A Boolean value that indicates whether the byte may be part of a token (RFC 9110 5.6.2).
-  var isTokenCharacter: Bool { isDigit || isLetter || "!#$%&'*+-.^_`|~".utf8.contains(self) }
+  package var isTokenCharacter: Bool { isDigit || isLetter || "!#$%&'*+-.^_`|~".utf8.contains(self) }
 }
 
 extension StringProtocol where SubSequence == Substring {

@@ -157,10 +157,53 @@ struct BoundsTests {
   func oneConnectionServesManyRequests() async throws {
     let server = try TestServer()
     let connection = try RawConnection(to: server.server.port)
-    for _ in 0..<3 {
-      connection.send("GET /health HTTP/1.1\r\nHost: a\r\n\r\n")
-      #expect(await connection.read().hasPrefix("HTTP/1.1 200"))
+    let long = (0..<40).map { "X-\($0): \(String(repeating: "a", count: 5 * $0)) \r\n" }.joined()
+    for fields in ["", "Content-Length: 0\r\n", "Accept:\r\nX:  b \r\n", long, ""] {
+      connection.send("GET /health HTTP/1.1\r\nHost: a\r\n\(fields)\r\n")
+      #expect(await connection.read().hasPrefix("HTTP/1.1 200"), "\(fields)")
     }
+    // Byte by byte.
+    for byte in "GET /health HTTP/1.1\r\nHost: a\r\nAccept: image/png\r\n\(long)\r\n" { connection.send(String(byte)) }
+    #expect(await connection.read().hasPrefix("HTTP/1.1 200"))
+    // Bytes that are no UTF-8.
+    connection.send(bytes: "GET /health HTTP/1.1\r\nHost: a\r\nX: ".utf8 + [0xE9, 0xFF] + "\r\nY: b\r\n\r\n".utf8)
+    #expect(await connection.read().hasPrefix("HTTP/1.1 200"))
+    // Two at once.
+    connection.send(String(repeating: "GET /health HTTP/1.1\r\nHost: a\r\nConnection: keep-alive\r\n\r\n", count: 2))
+    var text = ""
+    while text.ranges(of: "HTTP/1.1 200").count < 2 {
+      let more = await connection.read()
+      guard !more.isEmpty else { break }
+      text += more
+    }
+    #expect(text.ranges(of: "HTTP/1.1 200").count == 2)
+    await server.server.stop()
+  }
+
+  /// A proxy in front may see a body, or another request, where this server sees none.
+  @Test(arguments: [
+    "Content-Length: 0\r\nContent-Length: 5\r\n", "Content-Length: 0\r\ncontent-length: 0\r\n",
+    "Content-Length: 0, 5\r\n", "Content-Length: +0\r\n", "Content-Length:\r\n", "Content-Length : 5\r\n",
+    "Accept : image/png\r\n", "X: b\r\n Content-Length: 5\r\n", "X: b\r\n\tc\r\nY: d\r\n", "X: a\0b\r\nY: c\r\n",
+    "X\0y: ab\r\n", "X: a\rContent-Length: 5\r\n", "Host: b\r\n", "X(y: ab\r\n", ": ab\r\n", "X y\r\n",
+    "X: a\0b\r\n", "X: a\0\0b\r\n", "X: a\nY: b\r\n", "X: \u{E9}\r\n b\r\n",
+  ])
+  func aHeadThatCanBeReadInTwoWaysIsRefused(fields: String) async throws {
+    let server = try TestServer()
+    let connection = try RawConnection(to: server.server.port)
+    connection.send("GET /health HTTP/1.1\r\nHost: a\r\n\(fields)\r\nGET /health HTTP/1.1\r\nHost: a\r\n\r\n")
+    let text = await connection.readAll()
+    #expect(text.hasPrefix("HTTP/1.1 400") && !text.contains("HTTP/1.1 200"), "\(text)")
+    await server.server.stop()
+  }
+
+  @Test(arguments: ["GET /health\0x HTTP/1.1", "GET /health HTTP/1.1\0x", "GET /health", "\0GET /health HTTP/1.1"])
+  func aLineWithAZeroByteIsRefused(line: String) async throws {
+    let server = try TestServer()
+    let connection = try RawConnection(to: server.server.port)
+    connection.send("\(line)\r\nHost: a\r\nConnection: close\r\n\r\n")
+    let text = await connection.readAll()
+    #expect(!text.contains("HTTP/1.1 200"), "\(text)")
     await server.server.stop()
   }
 

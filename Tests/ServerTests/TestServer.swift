@@ -91,8 +91,11 @@ final class RawConnection: Sendable {
   deinit { close(socket) }
 
   /// Sends a text; stops if the server does not read on.
-  func send(_ text: String) {
-    var rest = Array(text.utf8)[...]
+  func send(_ text: String) { send(bytes: Array(text.utf8)) }
+
+  /// Sends bytes; stops if the server does not read on.
+  func send(bytes: [UInt8]) {
+    var rest = bytes[...]
     while !rest.isEmpty {
       let count = unsafe rest.withUnsafeBytes {
         unsafe Glibc.send(socket, $0.baseAddress, $0.count, CInt(MSG_NOSIGNAL))

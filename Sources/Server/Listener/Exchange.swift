@@ -34,6 +34,8 @@ final class Exchange: @unchecked Sendable {
   private let state = Lock(State())
 
   var stage = Stage.line
+  /// The address at which the target ended; see ``RequestHead``.
+  var targetEnd: UInt = 0
   var method = ""
   var client = ""
   /// The answer that was sent, for the log.

@@ -61,19 +61,19 @@ final class Listener: @unchecked Sendable {
         return nil
       }
       let thread = unsafe Unmanaged<ListenerThread>.fromOpaque(context).takeUnretainedValue()
-      guard let exchange = unsafe thread.listener.began(String(cString: target), connection) else { return nil }
+      guard let exchange = unsafe thread.listener.began(target, connection) else { return nil }
       // Released by `ended`, which libmicrohttpd calls for each request that has a pointer.
       return unsafe Unmanaged.passRetained(exchange).toOpaque()
     }
-    unsafe options.answer = { context, connection, _, method, _, _, uploaded, own in
+    unsafe options.answer = { context, connection, _, method, version, _, uploaded, own in
       guard let context = unsafe context, let connection = unsafe connection, let method = unsafe method,
-        let own = unsafe own?.pointee
+        let version = unsafe version, let own = unsafe own?.pointee
       else { return .NO }
       let thread = unsafe Unmanaged<ListenerThread>.fromOpaque(context).takeUnretainedValue()
       let exchange = unsafe Unmanaged<Exchange>.fromOpaque(own).takeUnretainedValue()
       // Bodies are not wanted: what comes of one is dropped.
       unsafe uploaded?.pointee = 0
-      return unsafe thread.listener.proceed(exchange, method, connection)
+      return unsafe thread.listener.proceed(exchange, method, version, connection)
     }
     unsafe options.ended = { context, _, own, reason in
       guard let context = unsafe context, let pointer = unsafe own?.pointee else { return }
@@ -148,25 +148,29 @@ final class Listener: @unchecked Sendable {
     return record
   }
 
-  private func began(_ target: String, _ connection: OpaquePointer) -> Exchange? {
+  private func began(_ target: UnsafePointer<CChar>, _ connection: OpaquePointer) -> Exchange? {
     guard let pointer = unsafe vitrine_mhd_socket_context(connection) else { return nil }
     // Retained since the connection was opened.
     let record = unsafe Unmanaged<ConnectionRecord>.fromOpaque(pointer).takeUnretainedValue()
     let number = lastNumber.wrappingAdd(1, ordering: .relaxed).newValue
-    return unsafe Exchange(number, target, at: clock.uptime, record, connection)
+    let text = unsafe String(cString: target)
+    let exchange = unsafe Exchange(number, text, at: clock.uptime, record, connection)
+    exchange.targetEnd = unsafe UInt(bitPattern: target) + UInt(strlen(target))
+    return exchange
   }
 
   private func proceed(
     _ exchange: Exchange,
     _ method: UnsafePointer<CChar>,
+    _ version: UnsafePointer<CChar>,
     _ connection: OpaquePointer,
   ) -> MHD_Result {
     switch exchange.stage {
     case .line:
       exchange.stage = .head
       exchange.method = unsafe String(cString: method)
-      guard unsafe hasBody(connection) else { return .YES }
-      var answer = Answer.text(413, "a request has no body here")
+      guard let fault = RequestHead(exchange.targetEnd, version, connection).fault else { return .YES }
+      var answer = Answer.text(fault.status, fault.text)
       answer.closes = true
       return unsafe send(answer, exchange, connection)
     case .head:
@@ -194,16 +198,6 @@ final class Listener: @unchecked Sendable {
       return unsafe send(answer, exchange, connection)
     case .answered: return .YES
     }
-  }
-
-  /// Returns true if a request announces a body.
-  private func hasBody(_ connection: OpaquePointer) -> Bool {
-    // Both texts belong to the connection, which is alive within its callback.
-    if unsafe MHD_lookup_connection_value(connection, .HEADER_KIND, "Transfer-Encoding") != nil { return true }
-    guard let length = unsafe MHD_lookup_connection_value(connection, .HEADER_KIND, "Content-Length") else {
-      return false
-    }
-    return unsafe String(cString: length) != "0"
   }
 
   private func send(_ answer: Answer, _ exchange: Exchange, _ connection: OpaquePointer) -> MHD_Result {

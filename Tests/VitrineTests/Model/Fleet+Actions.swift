@@ -211,7 +211,7 @@ extension Fleet {
     _ body: @escaping @Sendable (PipelineCache) async -> Void,
   ) {
     note("\(name) is removed from machine \(machine.number)")
-    let begun = now
+    let (begun, refusals) = (now, machine.refusals)
     if machine.pipeline.jobCount == 0 { machine.separations = [:] }
     for address in addresses { machine.separations[address, default: 0] += 1 }
     Task(executorPreference: executor) { [unowned self] in
@@ -221,7 +221,7 @@ extension Fleet {
       for address in addresses { machine.separations[address, default: 0] += 1 }
       for address in addresses { machine.purged[address] = date(begun) }
       guard date(begun) > outdated.restart else { return }
-      for address in addresses { machine.removed[address] = (begun, now) }
+      for address in addresses { machine.removed[address] = (begun, now, refusals) }
     }
   }
 

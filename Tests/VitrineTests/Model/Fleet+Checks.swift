@@ -65,7 +65,7 @@ extension Fleet {
   /// After a removal a machine serves only what the server has confirmed since, whatever others still hold.
   private func checkRemoval(_ ticket: Ticket, _ version: Int, _ words: [Word]) {
     guard options.keepsOrder, let removed = ticket.machine.removed[ticket.wish.address],
-      ticket.since > removed.ended
+      ticket.since > removed.ended, ticket.machine.refusals == removed.refusals
     else { return }
     if !words.contains(where: { isLeft($0, by: removed.begun) }) {
       fail("\(ticket.description) got version \(version), which had been removed")
@@ -152,7 +152,7 @@ extension Fleet {
   /// What was removed has gone everywhere it had to, once nothing is under way.
   func checkRemovals() {
     guard options.keepsOrder else { return }
-    for machine in machines where machine.cache.tierStatistics[1].droppedRemovals == 0 {
+    for machine in machines where machine.refusals == 0 {
       for (address, time) in machine.purged where time > outdated.restart {
         for entry in shared.entries.values where contents[entry.contentID]?.address == address && entry.stored < time {
           fail("\(contents[entry.contentID].map { "\($0)" } ?? "") is shared after its removal")

@@ -26,11 +26,13 @@ final class Fleet: @unchecked Sendable {
     var seen: [Int: (version: Int, at: Moment)] = [:]
     /// When something was last taken out of the machine's caches, so that nothing there tells what came last.
     var lost: Moment?
-    /// Of each address the last removal that has ended.
-    var removed: [Int: (begun: Moment, ended: Moment)] = [:]
+    /// Of each address the last removal that has ended, and how many the shared tier had refused before it.
+    var removed: [Int: (begun: Moment, ended: Moment, refusals: Int)] = [:]
     /// Of each address how many removals have begun and ended since there last was no job: who asks after one of these
     /// moments joins nobody who asked before it.
     var separations: [Int: Int] = [:]
+    /// The number of removals that the shared tier has refused: what it keeps comes back.
+    var refusals: Int { cache.tierStatistics[1].droppedRemovals }
     /// Of each address the time of the last removal that has ended, in spite of a restart meanwhile, too.
     var purged: [Int: Date] = [:]
 
