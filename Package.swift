@@ -211,8 +211,8 @@ if !isApple {
     // seccomp and Landlock, whatever else they could do, and vitrine-codecs is their program.
     room("VitrineSandbox", "Sources/Sandbox", "VitrineRuntime VitrineImaging CVitrineSandbox"),
     room("VitrineConfinement", "Sources/Confinement", "VitrineRuntime VitrineSandbox CVitrineConfinement CLibSeccomp"),
-    program("vitrine-codecs", "Sources/CodecWorker", "\(sandboxed) \(codecs)"),
-    shim("CVitrineSandbox"), shim("CVitrineConfinement"),
+    program("vitrine-codecs", "Sources/CodecWorker", "\(sandboxed) \(codecs) CVitrineForgetting"),
+    shim("CVitrineSandbox"), shim("CVitrineConfinement"), shim("CVitrineForgetting"),
     library("CLibSeccomp", "libseccomp", apt: "libseccomp-dev"),
 
     // Caches that machines share.
@@ -229,7 +229,7 @@ if !isApple {
 
     // Programs of tests: a window for screen readers, a hijacked decoder, one of several pipelines that share a cache.
     program("accessible-window", "Tests/AccessibleWindow", "Vitrine VitrineRuntime VitrineGTK CGTK"),
-    program("rogue", "Tests/Rogue", "\(sandboxed) CVitrineSandbox"),
+    program("rogue", "Tests/Rogue", "\(sandboxed) CVitrineSandbox CVitrineForgetting"),
     program("fleet-member", "Tests/FleetMember", "\(core) VitrineRedis"),
 
     tests("RuntimeTests"), tests("CachingTests"), tests("TestingTests"), tests("GalleryTests", "VitrineGalleryModel"),

@@ -100,7 +100,7 @@ if wanted killed; then
 fi
 if wanted sources; then against "${nearby[@]}" VITRINE_REQUEST_TIMEOUT=5s -- clients sources; fi
 if wanted overload; then
-  against "${nearby[@]}" VITRINE_MAX_RUNNING=8 VITRINE_MAX_WAITING=16 VITRINE_REQUEST_TIMEOUT=10s -- clients overload --count 24
+  against "${nearby[@]}" VITRINE_MAX_IMAGES=24 VITRINE_REQUEST_TIMEOUT=10s -- clients overload --count 24
 fi
 if wanted flood; then against VITRINE_LOG=off -- clients flood --count "${URLS:-1000000}"; fi
 [ $failed = 0 ] && echo "hostile-clients: nothing got through" || echo "hostile-clients: see WRONG above" >&2

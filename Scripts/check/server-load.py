@@ -448,7 +448,7 @@ def main():
         sys.exit("\n".join(["  WRONG: there is nothing to compare with", *crowd.wrong[:5]]))
     print(f"  {len(crowd.recipes)} images were made one at a time", flush=True)
 
-    cache, busy = os.path.join(arguments.work, "cache"), dict(VITRINE_MAX_WAITING="64")
+    cache, busy = os.path.join(arguments.work, "cache"), dict(VITRINE_MAX_IMAGES="128")
     for name, part, number, wanted in [("under load", 0.6, signal.SIGTERM, 0), ("killed", 0.2, signal.SIGKILL, -9), ("again", 0.2, None, 0)]:
         server = Program(arguments, cache, **busy)
         result = crowd.run(server, max(5, arguments.seconds * part), (lambda: server.end(number)) if number else None)

@@ -76,7 +76,7 @@ public final class Sandbox: Sendable {
     public var timeLimit = Duration.seconds(60)
     /// The time for which a file whose decoder crashed or was killed is refused.
     ///
-    /// Defaults to 10 minutes; zero for not at all.
+    /// Defaults to 10 minutes; zero for not at all. One that took too long since the machine was busy is not refused.
     public var refusalTime = Duration.seconds(600)
     /// The layers without which no image is decoded.
     ///
@@ -87,6 +87,10 @@ public final class Sandbox: Sendable {
     ///
     /// Defaults to 100 ms. A process that exceeds it is killed.
     package var grace = Duration.milliseconds(100)
+    /// The part of its time limit that an image must have used the processor for to be refused from then on.
+    ///
+    /// Others were stopped since the machine was busy.
+    package var slowShare = 0.75
 
     /// Makes the default settings.
     public init() {}
@@ -132,6 +136,7 @@ public final class Sandbox: Sendable {
       pool: pool,
       killers: Killers(lifetime: configuration.refusalTime),
       timeLimit: configuration.timeLimit,
+      slowShare: configuration.slowShare,
       grace: configuration.grace,
     )
     guard configuration.formats != .none else { return }

@@ -7,6 +7,7 @@ struct SandboxDecoder: RemoteDecoder {
   let pool: WorkerPool
   let killers: Killers
   let timeLimit: Duration
+  let slowShare: Double
   let grace: Duration
 
   /// The number of workers that may end before they have an image.
@@ -78,8 +79,9 @@ struct SandboxDecoder: RemoteDecoder {
       try holdAll()
     case .stuck(let error):
       pool.count { $0.stopped += 1 }
+      let isSlow = worker.imageTime >= slowShare * ((limits.timeLimit ?? timeLimit) / .seconds(1))
       pool.retire(worker)
-      if error.code == .outOfTime { unsafe killers.remember(input, error, timeLimit: limits.timeLimit) }
+      if error.code == .outOfTime, isSlow { unsafe killers.remember(input, error, timeLimit: limits.timeLimit) }
       throw error
     case .lied(let field):
       pool.count { $0.crashed += 1 }

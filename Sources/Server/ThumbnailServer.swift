@@ -91,7 +91,7 @@ public final class ThumbnailServer: Sendable {
     service.drain()
     listener.drain()
     let end = configuration.clock.uptime + time
-    while service.flights.counts != Flights.Counts() || listener.isBusy, configuration.clock.uptime < end {
+    while service.flights.count > 0 || listener.isBusy, configuration.clock.uptime < end {
       guard (try? await configuration.clock.sleep(for: .milliseconds(20))) != nil else { break }
     }
     service.flights.end()
@@ -116,36 +116,13 @@ public final class ThumbnailServer: Sendable {
     _ budget: SourceBudget,
     _ metrics: ServerMetrics,
   ) throws(ServerError) -> ImagePipeline {
-    let sandbox: Sandbox
-    do throws(SandboxError) {
-      sandbox = try Sandbox {
-        $0.formats = configuration.sandbox
-        $0.program = configuration.codecsProgram
-        $0.processes = configuration.maxConcurrentDecodes
-        $0.timeLimit = configuration.decodeTime
-        $0.startsAhead = false
-      }
-    } catch {
-      throw ServerError(error.detail)
-    }
+    let (sandbox, cache) = (try sandbox(configuration), try diskCache(configuration))
     var local: LocalFiles?
     if let root = configuration.localRoot {
       do throws(FileError) {
         local = try LocalFiles(root, freshness: configuration.localFreshness, budget)
       } catch {
         throw ServerError("the folder \(root) cannot be used: \(error.description)")
-      }
-    }
-    var cache: DiskCache?
-    if let folder = configuration.cacheFolder {
-      do throws(DiskCacheError) {
-        cache = try DiskCache(
-          directory: URL(filePath: folder),
-          sizeLimit: configuration.cacheBytes,
-          clock: configuration.clock,
-        )
-      } catch {
-        throw ServerError("the cache \(folder) cannot be used: \(error)")
       }
     }
     let remote =
@@ -164,7 +141,7 @@ public final class ThumbnailServer: Sendable {
       (cache.map { [.local($0, name: "disk")] } ?? []) + tiers,
       clock: configuration.clock,
     )
-    return ImagePipeline { [cache] in
+    return ImagePipeline {
       // What is asked for again is a file, never its pixels.
       $0.memoryCache = nil
       $0.memoryPressure = nil
@@ -184,7 +161,9 @@ public final class ThumbnailServer: Sendable {
       $0.maxResponseBytes = configuration.maxSourceBytes
       $0.decodeLimits.pixelCount = configuration.maxSourcePixels
       $0.decodeLimits.timeLimit = configuration.decodeTime
-      $0.queueLimit = configuration.maxRunning + configuration.maxWaiting
+      $0.decodeLimits.memoryByteCount = min($0.decodeLimits.memoryByteCount, configuration.memory / 2)
+      $0.maxEncodeBytes = configuration.memory / 2
+      $0.queueLimit = configuration.maxImages
       $0.clock = configuration.clock
       $0.observer = StageMeter(metrics)
     }
@@ -192,6 +171,34 @@ public final class ThumbnailServer: Sendable {
 }
 
 extension ThumbnailServer {
+  private static func sandbox(_ configuration: Configuration) throws(ServerError) -> Sandbox {
+    do throws(SandboxError) {
+      return try Sandbox {
+        $0.formats = configuration.sandbox
+        $0.program = configuration.codecsProgram
+        $0.processes = configuration.maxConcurrentDecodes
+        $0.timeLimit = configuration.decodeTime
+        $0.imagesPerProcess = configuration.imagesPerProcess
+        $0.startsAhead = false
+      }
+    } catch {
+      throw ServerError(error.detail)
+    }
+  }
+
+  private static func diskCache(_ configuration: Configuration) throws(ServerError) -> DiskCache? {
+    guard let folder = configuration.cacheFolder else { return nil }
+    do throws(DiskCacheError) {
+      return try DiskCache(
+        directory: URL(filePath: folder),
+        sizeLimit: configuration.cacheBytes,
+        clock: configuration.clock,
+      )
+    } catch {
+      throw ServerError("the cache \(folder) cannot be used: \(error)")
+    }
+  }
+
   /// Returns the client of the server of buckets, if any are used.
   private static func client(_ configuration: Configuration) throws(ServerError) -> S3Client? {
     guard !configuration.urls.sources.buckets.isEmpty || configuration.durable != nil else { return nil }

@@ -21,7 +21,8 @@ struct ConfinementTests {
   /// Runs the program of the tests with arguments that have no special characters.
   static func run(_ arguments: String...) throws -> End {
     let rogue = try #require(BuiltProgram.path("rogue"))
-    let command = "exec '\(rogue)' \(arguments.map { "'\($0)'" }.joined(separator: " "))"
+    // The shell becomes the program, whose status this is.
+    let command = "exec '\(rogue)' \(arguments.map { "'\($0)'" }.joined(separator: " ")) </proc/self/status"
     guard let stream = unsafe popen(command, "r") else { throw POSIXError(.EMFILE) }
     var bytes = [UInt8](repeating: 0, count: 4096)
     // At most as many bytes as there are.
@@ -39,6 +40,11 @@ struct ConfinementTests {
   @Test
   func layersThatNeedNoSupportByTheSystemAreThere() {
     #expect(Self.layers.isSuperset(of: ["descriptors", "limits", "privileges"]), "\(Self.layers)")
+  }
+
+  @Test
+  func noCapabilityIsLeft() throws {
+    #expect(try Self.run("rights").output == "CapPrm:\t0000000000000000 CapEff:\t0000000000000000")
   }
 
   @Test(.enabled(if: hasSeccomp), arguments: ["socket", "fork", "exec", "signal"], ["-", "--fonts"])

@@ -32,6 +32,12 @@ enum Rogue {
     switch arguments.count > 1 ? arguments[1] : "" {
     case "layers":
       say(Confinement.Layer.allCases.filter { confinement.missing[$0] == nil }.map(\.rawValue).joined(separator: " "))
+    case "rights":
+      var bytes = [UInt8](repeating: 0, count: 4096)
+      // At most as many bytes as there are.
+      let count = unsafe Glibc.read(0, &bytes, bytes.count)
+      let lines = String(decoding: bytes.prefix(max(0, count)), as: UTF8.self).split(separator: "\n")
+      say(lines.filter { $0.hasPrefix("CapEff") || $0.hasPrefix("CapPrm") }.joined(separator: " "))
     case "read": tell(unsafe open(path, O_RDONLY))
     case "write": tell(unsafe open(path, O_WRONLY | O_CREAT, 0o600))
     case "list": say(unsafe opendir(path) == nil ? "\(errno)" : "done")

@@ -8,6 +8,7 @@ import VitrineRuntime
 struct RogueDecoder: ImageDecoder {
   enum Action: String, CaseIterable {
     case nothing, read, write, remove, connect, fork, exec, signal, trace, newCode, raiseLimits, allocate
+    case remember, recall
     case spin, spinOnThreads, sleep, crash, abort, exit
   }
 
@@ -24,12 +25,19 @@ struct RogueDecoder: ImageDecoder {
   func open(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) -> (any RowSource)? {
     let words = unsafe String(decoding: bytes, as: UTF8.self).split(separator: " ").map(String.init)
     let action = words.count > 1 ? Action(rawValue: words[1]) : nil
+    switch action {
+    case .remember:
+      remember()
+      return Rows(red: 0x5A)
+    case .recall: return Rows(red: unsafe recall(bytes), addsWhatIsThere: true)
+    default: break
+    }
     return Rows(red: run(action ?? .nothing, words.count > 2 ? words[2] : ""))
   }
 
   func run(_ action: Action, _ path: String) -> Int32 {
     switch action {
-    case .nothing: return 0
+    case .nothing, .remember, .recall: return 0
     case .read: return code(unsafe Glibc.open(path, O_RDONLY))
     case .write: return code(unsafe Glibc.open(path, O_WRONLY | O_CREAT, 0o600))
     case .remove: return code(unsafe unlink(path))
@@ -80,15 +88,55 @@ struct RogueDecoder: ImageDecoder {
     return 0
   }
 
+  /// The sizes of the blocks in which an image is kept: of a few words, of rows, of pictures.
+  private static let sizes = [24, 200, 1000, 5000, 60_000, 300_000, 3_000_000]
+
+  /// Leaves an image in memory that is freed, moved and cut off.
+  private func remember() {
+    for size in Self.sizes {
+      // They are filled before they are freed, and each is freed once.
+      let blocks = unsafe (0..<20).compactMap { _ in unsafe malloc(size) }
+      unsafe blocks.forEach { unsafe memset($0, 0x5A, size) }
+      for index in unsafe blocks.indices {
+        switch index % 4 {
+        case 0: unsafe free(realloc(blocks[index], 2 * size))
+        case 1: unsafe free(realloc(blocks[index], size / 2))
+        default: unsafe free(blocks[index])
+        }
+      }
+    }
+  }
+
+  /// Returns where another image can be read: 1 for the input, 4 for memory that was freed; the rows say 2 for the output.
+  private func recall(_ bytes: UnsafeRawBufferPointer) -> Int32 {
+    var found: Int32 = 0
+    // The rest of the input, whose mapping has a megabyte.
+    let rest = unsafe UnsafeRawBufferPointer(start: bytes.baseAddress, count: 4096).dropFirst(bytes.count)
+    if unsafe rest.contains(where: { $0 != 0 }) { found |= 1 }
+    // The allocator's own links are in the first words.
+    for size in Self.sizes where size > 32 {
+      let blocks = unsafe (0..<40).compactMap { _ in unsafe malloc(size) }
+      for index in unsafe blocks.indices {
+        if unsafe memchr(blocks[index] + 32, 0x5A, size - 32) != nil { found |= 4 }
+      }
+      unsafe blocks.forEach { unsafe free($0) }
+    }
+    return found
+  }
+
   private final class Rows: RowSource {
     let (width, height, hasAlpha) = (8, 8, false)
-    private let red: UInt8
+    private var red: UInt8
+    private let addsWhatIsThere: Bool
     private var row = 0
 
-    init(red: Int32) { self.red = UInt8(clamping: red) }
+    init(red: Int32, addsWhatIsThere: Bool = false) {
+      (self.red, self.addsWhatIsThere) = (UInt8(clamping: red), addsWhatIsThere)
+    }
 
     func read(into rows: UnsafeMutableRawBufferPointer, bytesPerRow: Int, count: Int) throws(ImageError) -> Int {
       let count = min(count, height - row)
+      if addsWhatIsThere, unsafe rows.contains(where: { $0 != 0 }) { red |= 2 }
       for y in 0..<count {
         for x in 0..<width {
           let offset = y * bytesPerRow + 4 * x

@@ -49,6 +49,19 @@ struct RogueTests {
     #expect(sandbox.counts.crashed == 1)
   }
 
+  /// Neither its pixels nor its file: in the input, the output, and all that it had allocated.
+  @Test
+  func ofAnEarlierImageNothingCanBeRead() throws {
+    let sandbox = try Sandbox.rogue { $0.processes = 1 }
+    for _ in 0..<3 {
+      _ = try Self.code("remember \(String(repeating: "secret", count: 300))", in: sandbox)
+      // Longer than the bytes that Foundation copies.
+      let found = try Self.code("recall \(String(repeating: "a", count: 30))", in: sandbox)
+      #expect(found == 0, "in \(found)")
+    }
+    #expect(sandbox.counts.started == 1)
+  }
+
   @Test
   func memoryIsLimited() throws {
     let sandbox = try Sandbox.rogue()
@@ -58,7 +71,7 @@ struct RogueTests {
 
   @Test(arguments: ["spin", "spinOnThreads", "sleep"])
   func whatDoesNotEndIsKilledAfterTheTimeLimitAndRemembered(action: String) throws {
-    let sandbox = try Sandbox.rogue()
+    let sandbox = try Sandbox.rogue { $0.slowShare = 0 }
     // For this file only: others may take their time on a busy machine.
     var options = DecodeOptions()
     options.limits.timeLimit = .milliseconds(700)
@@ -75,9 +88,20 @@ struct RogueTests {
   }
 
   @Test
+  func whatWaitedForTheProcessorIsTriedAgain() throws {
+    let sandbox = try Sandbox.rogue()
+    var options = DecodeOptions()
+    options.limits.timeLimit = .milliseconds(200)
+    for _ in 0..<2 {
+      #expect(failure { try sandbox.decoders.decode(Self.file("sleep"), options) }?.code == .outOfTime)
+    }
+    #expect(sandbox.counts.stopped == 2 && sandbox.counts.refused == 0)
+  }
+
+  @Test
   func aLongerTimeLimitIsAnotherTry() throws {
     // The process must have begun before it is told to stop, or it would stop.
-    let sandbox = try Sandbox.rogue { $0.timeLimit = .milliseconds(700) }
+    let sandbox = try Sandbox.rogue { ($0.timeLimit, $0.slowShare) = (.milliseconds(700), 0) }
     var options = DecodeOptions()
     options.limits.timeLimit = .milliseconds(400)
 

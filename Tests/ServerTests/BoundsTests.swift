@@ -19,7 +19,7 @@ struct BoundsTests {
 
   @Test
   func beyondTheQueueIs503AtOnceAndWhatRunsGoesOn() async throws {
-    let server = try TestServer { ($0.maxRunning, $0.maxWaiting) = (1, 0) }
+    let server = try TestServer { $0.maxImages = 1 }
     async let first = server.get(TestServer.target(of: url("first")))
     let load = try await server.loader.nextLoad(of: url("first"))
     let refused = try await server.get(TestServer.target(of: url("second")))

@@ -13,9 +13,7 @@ struct FlightsTests {
   private let clock = ManualClock()
   private let results = Watched<[UInt64: Result<Int, Work.Failure>]>([:])
 
-  private func flights(running: Int, waiting: Int) -> Work {
-    Work(Work.Limits(running: running, waiting: waiting, time: .seconds(60)), clock: clock)
-  }
+  private func flights(_ limit: Int) -> Work { Work(limit: limit, time: .seconds(60), clock: clock) }
 
   private func join(_ flights: Work, _ key: String, client: String = "a", _ number: UInt64, _ gate: Watched<Int?>) {
     flights.join(ByteString(key), of: Self.group, client: ByteString(client), as: number) {
@@ -37,20 +35,20 @@ struct FlightsTests {
 
   @Test
   func equalWorkIsDoneOnceForAll() async {
-    let (flights, gate) = (flights(running: 1, waiting: 0), Watched<Int?>(nil))
+    let (flights, gate) = (flights(1), Watched<Int?>(nil))
     for number in 0..<200 { join(flights, "cat", UInt64(number), gate) }
-    #expect(flights.counts == Work.Counts(running: 1, waiting: 0))
+    #expect(flights.count == 1)
     gate.change { $0 = 7 }
     for number in 0..<200 { #expect(await result(UInt64(number)) == .success(7)) }
-    #expect(flights.counts == Work.Counts())
+    #expect(flights.count == 0)
   }
 
   @Test
   func workBeyondTheQueueIsRefusedAtOnce() async {
-    let (flights, gate) = (flights(running: 1, waiting: 1), Watched<Int?>(nil))
+    let (flights, gate) = (flights(2), Watched<Int?>(nil))
     for number in 0..<3 { join(flights, "\(number)", UInt64(number), gate) }
     #expect(results.value[2] == .failure(.overloaded))
-    #expect(flights.counts == Work.Counts(running: 1, waiting: 1))
+    #expect(flights.count == 2)
     #expect(flights.isFull(for: "new", client: "a"))
     // What is under way takes all who want the same.
     #expect(!flights.isFull(for: "1", client: "a"))
@@ -58,7 +56,7 @@ struct FlightsTests {
 
   @Test
   func aClientWithManyImagesGivesWayToAnother() async {
-    let (flights, gate) = (flights(running: 1, waiting: 4), Watched<Int?>(nil))
+    let (flights, gate) = (flights(5), Watched<Int?>(nil))
     for number in 0..<5 { join(flights, "greedy \(number)", client: "greedy", UInt64(number), gate) }
     #expect(!flights.isFull(for: "modest", client: "modest"))
     #expect(flights.isFull(for: "another", client: "greedy"))
@@ -66,33 +64,12 @@ struct FlightsTests {
     // The place of the greedy one's last.
     #expect(results.value[4] == .failure(.overloaded))
     #expect(results.value[9] == nil)
-    #expect(flights.counts == Work.Counts(running: 1, waiting: 4))
-  }
-
-  @Test
-  func clientsHaveTheirTurns() async {
-    let flights = flights(running: 1, waiting: 10)
-    let gates = (0..<4).map { _ in Watched<Int?>(nil) }
-    let started = Watched<[Int]>([])
-    func join(_ index: Int, _ client: String) {
-      flights.join("\(index)", of: Self.group, client: ByteString(client), as: UInt64(index)) {
-        started.change { $0.append(index) }
-        return await Self.opened(gates[index])
-      } _: { _ in
-      }
-    }
-    for index in 0..<3 { join(index, "greedy") }
-    join(3, "modest")
-    for (count, index) in [0, 1, 3, 2].enumerated() {
-      await started.wait { $0.count > count }
-      gates[index].change { $0 = 0 }
-    }
-    await started.wait { $0 == [0, 1, 3, 2] }
+    #expect(flights.count == 5)
   }
 
   @Test
   func theLastOneWhoLeavesStopsTheWork() async {
-    let flights = flights(running: 1, waiting: 1)
+    let flights = flights(2)
     let stopped = Deferred<Void>()
     for number in [UInt64(1), 2] {
       flights.join("cat", of: Self.group, client: "a", as: number) {
@@ -108,53 +85,53 @@ struct FlightsTests {
     }
     flights.leave("cat", as: 1)
     #expect(results.value[1] == .failure(.left))
-    #expect(flights.counts.running == 1)
+    #expect(flights.count == 1)
     flights.leave("cat", as: 2)
-    #expect(flights.counts == Work.Counts())
+    #expect(flights.count == 0)
     #expect(await result(2) == .failure(.left))
   }
 
   @Test
   func detachedWorkIsNotJoinedAndEndsAsItWould() async {
-    let (flights, gate) = (flights(running: 2, waiting: 0), Watched<Int?>(nil))
+    let (flights, gate) = (flights(2), Watched<Int?>(nil))
     for number in 0..<2 { join(flights, "cat", UInt64(number), gate) }
     flights.detach(Self.group)
     join(flights, "cat", 2, gate)
-    #expect(flights.counts == Work.Counts(running: 2, waiting: 0))
+    #expect(flights.count == 2)
     // One who has joined before leaves; the others stay.
     flights.leave("cat", as: 1)
     #expect(await result(1) == .failure(.left))
     gate.change { $0 = 7 }
     #expect(await result(0) == .success(7))
     #expect(await result(2) == .success(7))
-    #expect(flights.counts == Work.Counts())
+    #expect(flights.count == 0)
   }
 
   @Test
   func keysAreBytes() async {
-    let (flights, gate) = (flights(running: 4, waiting: 0), Watched<Int?>(nil))
+    let (flights, gate) = (flights(4), Watched<Int?>(nil))
     for (number, key) in ["caf\u{E9}", "cafe\u{301}", "K", "\u{212A}"].enumerated() {
       join(flights, key, UInt64(number), gate)
     }
-    #expect(flights.counts == Work.Counts(running: 4, waiting: 0))
+    #expect(flights.count == 4)
     gate.change { $0 = 7 }
     for number in 0..<4 { #expect(await result(UInt64(number)) == .success(7)) }
   }
 
   @Test
   func workThatTakesTooLongIsGivenUp() async {
-    let (flights, gate) = (flights(running: 1, waiting: 1), Watched<Int?>(nil))
+    let (flights, gate) = (flights(2), Watched<Int?>(nil))
     join(flights, "slow", 1, gate)
     join(flights, "waiting", 2, gate)
     clock.advance(by: .seconds(60))
     #expect(await result(1) == .failure(.outOfTime))
     #expect(await result(2) == .failure(.outOfTime))
-    #expect(flights.counts == Work.Counts())
+    #expect(flights.count == 0)
   }
 
   @Test
   func anEndRefusesEverything() async {
-    let (flights, gate) = (flights(running: 1, waiting: 1), Watched<Int?>(nil))
+    let (flights, gate) = (flights(2), Watched<Int?>(nil))
     for number in 0..<2 { join(flights, "\(number)", UInt64(number), gate) }
     flights.end()
     join(flights, "late", 2, gate)

@@ -1,6 +1,7 @@
 import Testing
 import VitrineHTTP
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 @testable import VitrineServing
@@ -19,26 +20,73 @@ struct SourceBudgetTests {
   func whatExceedsTheBudgetIsRefusedUntilOthersEnd() async throws {
     let budget = SourceBudget(limit: 1000)
     for url in [cat, dog] { loader.answer(url, with: Data(count: 600)) }
-    budget.begin(cat)
+    budget.begin(cat, for: "a")
     #expect(try await load(cat, budget) == 600)
-    budget.begin(dog)
+    budget.begin(dog, for: "a")
     let error = await #expect(throws: HTTPError.self) { try await load(dog, budget) }
     #expect(error?.code == .overloaded)
     budget.end(dog)
     #expect(budget.byteCount == 600)
     budget.end(cat)
     #expect(budget.byteCount == 0)
-    budget.begin(dog)
+    budget.begin(dog, for: "a")
     #expect(try await load(dog, budget) == 600)
     budget.end(dog)
     #expect(budget.byteCount == 0)
+  }
+
+  /// The load of the one who holds the most ends, not that of the one who comes last.
+  @Test
+  func aClientWithManySourcesGivesWayToAnother() async throws {
+    let budget = SourceBudget(limit: 1000)
+    let urls = (0..<3).map { "http://images.invalid/\($0)" }
+    let sinks = try urls.map { url in
+      budget.begin(url, for: "greedy")
+      let sink = RecordingSink()
+      BudgetedLoader(loader, budget).load(try HTTPRequest(url), into: sink)
+      return sink
+    }
+    var loads: [FakeLoad] = []
+    for (index, url) in urls.enumerated() {
+      let load = try await loader.nextLoad(of: url)
+      load.respond()
+      load.send(Data(count: 300 + index))
+      loads.append(load)
+    }
+    // More of the same client does not fit.
+    loader.answer(dog, with: Data(count: 200))
+    budget.begin(dog, for: "greedy")
+    let error = await #expect(throws: HTTPError.self) { try await load(dog, budget) }
+    #expect(error?.code == .overloaded)
+    budget.end(dog)
+    // Another client's does, in the place of the largest.
+    loader.answer(cat, with: Data(count: 200))
+    budget.begin(cat, for: "modest")
+    #expect(try await load(cat, budget) == 200)
+    #expect(await sinks[2].end() == .overloaded)
+    #expect(budget.byteCount == 801)
+    loads[0].send(Data(count: 10))
+    loads[0].finish()
+    #expect(await sinks[0].end() == nil)
+    for url in urls + [cat] { budget.end(url) }
+    #expect(budget.byteCount == 0)
+  }
+
+  @Test
+  func namesThatLookTheSameAreTwoSources() async throws {
+    let budget = SourceBudget(limit: 1000)
+    for name in ["caf\u{E9}", "cafe\u{301}"] { budget.begin(name, for: "a") }
+    budget.end("caf\u{E9}")
+    let started = Watched(0)
+    budget.whenThereIsRoom(for: "cafe\u{301}") { started.change { $0 += 1 } }
+    #expect(started.value == 1)
   }
 
   @Test
   func aSourceCountsUntilItsLastUserEnds() async throws {
     let budget = SourceBudget(limit: 1000)
     loader.answer(cat, with: Data(count: 600))
-    for _ in 0..<2 { budget.begin(cat) }
+    for _ in 0..<2 { budget.begin(cat, for: "a") }
     _ = try await load(cat, budget)
     budget.end(cat)
     #expect(budget.byteCount == 600)
@@ -50,7 +98,7 @@ struct SourceBudgetTests {
   func oneSourceFitsHoweverLarge() async throws {
     let budget = SourceBudget(limit: 100)
     loader.answer(cat, with: Data(count: 600))
-    budget.begin(cat)
+    budget.begin(cat, for: "a")
     #expect(try await load(cat, budget) == 600)
     budget.end(cat)
   }
@@ -60,7 +108,7 @@ struct SourceBudgetTests {
     let budget = SourceBudget(limit: 1000, places: 1)
     let started = Watched<[String]>([])
     func ask(_ url: String) { budget.whenThereIsRoom(for: url) { started.change { $0.append(url) } } }
-    for url in [cat, cat, dog, "bird"] { budget.begin(url) }
+    for url in [cat, cat, dog, "bird"] { budget.begin(url, for: "a") }
     ask(cat)
     ask(dog)
     // The place is the source's.
@@ -77,7 +125,7 @@ struct SourceBudgetTests {
     budget.end("bird")
     #expect(started.value == [cat, cat, "fish", dog, "bird"])
     budget.end(dog)
-    budget.begin(cat)
+    budget.begin(cat, for: "a")
     ask(cat)
     #expect(started.value.last == cat)
   }

@@ -71,11 +71,13 @@ public struct EncoderRegistry: Sendable {
     try encode(image, as: encoding, within: nil, isCancelled: isCancelled)
   }
 
-  /// Encodes an image within a share of memory, which it holds until that is released.
+  /// Encodes an image within a share of memory, which it holds until that is released; throws if it needs more than
+  /// `limit` bytes.
   package func encode(
     _ image: ImageContainer,
     as encoding: ImageEncoding,
     within memoryShare: MemoryShare?,
+    limit: Int = .max,
     isCancelled: (@Sendable () -> Bool)?,
   ) throws(ImageError) -> (data: Data, format: ImageFormat) {
     let metadata = encoding.metadata.written(
@@ -93,8 +95,14 @@ public struct EncoderRegistry: Sendable {
     let choice = try choice(encoding, for: input)
     input.restrict(to: choice.features)
     try input.checkCancellation()
+    let memory = choice.byteCountPerPixel.multipliedSaturating(by: image.bitmap.byteCount / 4)
+    guard memory <= limit else {
+      let (size, count) = ("\(image.bitmap.width)x\(image.bitmap.height)", memory / 1_000_000)
+      let detail = "\(size) pixels need \(count) MB to be encoded, over the limit of \(limit / 1_000_000) MB"
+      throw ImageError(.notEncodable, format: choice.format, detail)
+    }
     if let memoryShare {
-      memoryShare.setBase(choice.byteCountPerPixel.multipliedSaturating(by: image.bitmap.byteCount / 4))
+      memoryShare.setBase(memory)
       // The decodes of an animation's frames hold it with their own.
       _ = try memoryShare.hold(0, DecodeControl(isCancelled: isCancelled, timeLimit: nil))
     }

@@ -19,6 +19,8 @@ final class WorkerProcess: Sendable {
   struct State {
     var input: SharedMapping?
     var output: SharedMapping?
+    /// The bytes of the last input.
+    var inputByteCount = 0
     /// The longest input or output of this image, in bytes.
     var usedByteCount = 0
     /// The longest input or output of recent images; older ones count less and less.
@@ -29,6 +31,8 @@ final class WorkerProcess: Sendable {
     /// The limits that the worker has now, in bytes and in seconds of processor time.
     var memoryLimit = 0
     var timeLimit = 0.0
+    /// The processor time that it had used before this image, in seconds.
+    var earlierTime = 0.0
     /// The status with which it ended, once it has been waited for.
     var status: Int32?
     var hasEnded = false
@@ -192,11 +196,17 @@ final class WorkerProcess: Sendable {
   ///
   /// Mappings are used again. They grow in steps, so that few are made.
   func mapping(_ role: MemoryRole, _ count: Int) -> SharedMapping? {
-    let known = state.withLock { state in
+    let (known, earlier) = state.withLock { state in
       state.usedByteCount = max(state.usedByteCount, count)
-      return role == .input ? state.input : state.output
+      guard role == .input else { return (state.output, 0) }
+      defer { state.inputByteCount = count }
+      return (state.input, state.inputByteCount)
     }
-    if let known, known.byteCount >= count { return known }
+    if let known, known.byteCount >= count {
+      // What the last image left behind the end of this one; the worker clears the output.
+      if earlier > count { known.clear(count..<earlier) }
+      return known
+    }
     // The next power of two, or the next eighth of it.
     let power = max(1 << 20, 1 << (Int.bitWidth - max(1, count - 1).leadingZeroBitCount))
     let step = max(1 << 16, power / 8)
@@ -242,15 +252,21 @@ final class WorkerProcess: Sendable {
   // Asking for it reads files.
   private static let coreCount = ProcessInfo.processInfo.activeProcessorCount
 
+  /// The processor time that it has used, in seconds.
+  private var processorTime: Double { Double(max(0, vitrine_processor_time(identifier))) / 1e9 }
+
+  /// The processor time of this image, in seconds.
+  var imageTime: Double { processorTime - state.withLock { $0.earlierTime } }
+
   /// Limits the memory of the next image, and the processor time of the next ones.
   ///
   /// `isEstimate` says that threads and libraries need memory beside that of the decode.
   func limit(memory: Int, isEstimate: Bool, time: Duration) {
     let most = initialByteCount.addingSaturating(memory).addingSaturating(isEstimate ? Self.overhead : 0)
-    let used = Double(max(0, vitrine_processor_time(identifier))) / 1e9
+    let used = processorTime
     let needed = Double(Self.coreCount) * (time / .seconds(1)) + 2
     let (isNewMemory, newTime) = state.withLock { state -> (Bool, Double?) in
-      defer { state.memoryLimit = most }
+      defer { (state.memoryLimit, state.earlierTime) = (most, used) }
       var newTime: Double?
       // For several images, so that the system is rarely asked.
       if state.timeLimit < used + needed || state.timeLimit > used + 3 * needed { newTime = used + 2 * needed }

@@ -41,6 +41,12 @@ package final class SharedMapping: @unchecked Sendable {
   /// Gives back the memory of the pages of a mapped file that have been read; they are read again when they are needed.
   package func forget() { _ = unsafe madvise(bytes.baseAddress, bytes.count, MADV_DONTNEED) }
 
+  /// Overwrites bytes with zeros; those outside do not count.
+  package func clear(_ range: Range<Int>) {
+    let range = range.clamped(to: 0..<byteCount)
+    unsafe UnsafeMutableRawBufferPointer(rebasing: bytes[range]).initializeMemory(as: UInt8.self, repeating: 0)
+  }
+
   /// The first bytes as a flag that both ends access at once.
   package var flag: Bool {
     get { unsafe word.pointee.load(ordering: .relaxed) != 0 }

@@ -32,6 +32,7 @@ extension SandboxWorker {
     try message.code(&fields)
     try message.end()
     let question = fields
+    clearOutput()
     guard let input, question.pixelByteCount <= input.byteCount,
       let encoder = encoders.first(where: { $0.format == question.format })
     else { throw End.ended }
@@ -123,6 +124,7 @@ extension SandboxWorker {
       guard try waitForPermission().isGiven else { throw End.ended }
     }
     guard let output, count <= output.byteCount else { throw End.ended }
+    writes(count)
     // In bounds by the line above.
     unsafe data.withUnsafeBytes { unsafe output.bytes.copyMemory(from: $0) }
     try send(.done) { (message) throws(Malformed) in try message.code(&count, "length") }

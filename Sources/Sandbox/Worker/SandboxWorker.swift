@@ -25,6 +25,8 @@ package final class SandboxWorker: DecodeHost, @unchecked Sendable {
   private var animations: [Animation] = []
   /// The bytes that the current image may take without asking.
   private var allowance = 0
+  /// The bytes of the output that may be an earlier image's.
+  private var writtenByteCount = 0
   /// True once the program has permitted the current image, so that its pixels may go to the output.
   private var isPermitted = false
   /// True if the program is gone.
@@ -64,6 +66,7 @@ package final class SandboxWorker: DecodeHost, @unchecked Sendable {
     guard let input, byteCount <= input.byteCount else { throw End.ended }
     replaced = []
     isPermitted = false
+    clearOutput()
     question.options.host = self
     // Those that the program lends; it runs more workers beside this one.
     question.options.cores = CoreBudget(count: question.threadCount)
@@ -96,6 +99,15 @@ package final class SandboxWorker: DecodeHost, @unchecked Sendable {
       try send(.failed) { (message) throws(Malformed) in try message.code(&error) }
     }
   }
+
+  /// Clears what the last image has left in the output, before the next one; freed memory has been cleared.
+  func clearOutput() {
+    output?.clear(0..<writtenByteCount)
+    writtenByteCount = 0
+  }
+
+  /// Notes that an image is in the first bytes of the output.
+  func writes(_ byteCount: Int) { writtenByteCount = max(writtenByteCount, byteCount) }
 
   private func answer(_ question: DecodeQuestion, about data: Data) throws(ImageError) -> DecodeAnswer {
     guard let session = question.session, question.kind == .image else {
@@ -154,6 +166,7 @@ package final class SandboxWorker: DecodeHost, @unchecked Sendable {
       try send(.space) { (message) throws(Malformed) in try message.code(&count, "length") }
       guard try waitForPermission().isGiven else { throw End.ended }
     }
+    writes(fields.outputByteCount)
     let target = unsafe output?.bytes ?? UnsafeMutableRawBufferPointer(start: nil, count: 0)
     for (range, part) in fields.parts {
       // The slice checks the bounds.
@@ -202,6 +215,7 @@ package final class SandboxWorker: DecodeHost, @unchecked Sendable {
 
   package func memory(byteCount: Int) -> UnsafeMutableRawBufferPointer? {
     guard isPermitted, let output, byteCount <= output.byteCount else { return nil }
+    writes(byteCount)
     // In bounds by the line above; the mapping stays until the answer has been sent.
     return unsafe UnsafeMutableRawBufferPointer(rebasing: output.bytes[..<byteCount])
   }

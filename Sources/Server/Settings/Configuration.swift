@@ -91,14 +91,12 @@ extension ThumbnailServer {
     ///
     /// Defaults to the number of cores.
     public var maxConcurrentDecodes = max(1, ProcessInfo.processInfo.activeProcessorCount)
-    /// The maximum number of images that are worked on at once, also if they wait for their source.
+    /// The maximum number of images that are under way at once: that wait for their source or their turn, or are made.
     ///
-    /// Defaults to 64.
-    public var maxRunning = 64
-    /// The maximum number of images that wait for their turn.
-    ///
-    /// Defaults to 256. A request beyond is answered at once with 503.
-    public var maxWaiting = 256
+    /// Defaults to 320. A request beyond is answered at once with 503, unless another client has more of them: then it
+    /// takes the place of the last of that one's. Of them, twice ``maxConcurrentDecodes`` are made at once, in turns of
+    /// the clients.
+    public var maxImages = 320
     /// The time for one image, from the request to the answer.
     ///
     /// Defaults to 60 seconds.
@@ -113,6 +111,11 @@ extension ThumbnailServer {
     public var sandbox = Sandbox.Formats.heavy
     /// The path of `vitrine-codecs`; defaults to `nil`, beside the program.
     public var codecsProgram: String?
+    /// The number of images after which a process is replaced by a new one.
+    ///
+    /// Defaults to 1,000. With 1, a file that takes over its decoder never sees another image; each then costs the start
+    /// of a process. What an image leaves in memory is cleared in any case.
+    public var imagesPerProcess = 1000
     /// The memory that the server may use, in bytes.
     ///
     /// Defaults to that of the control group or of the machine. Decodes share a quarter of it, and so do images that are

@@ -225,10 +225,10 @@ struct Setting: Sendable {
 
   private static let work: [Setting] = [
     integer("DECODES", \.maxConcurrentDecodes, 1...256, "The maximum number of concurrent decodes."),
-    integer("MAX_RUNNING", \.maxRunning, 1...10_000, "The maximum number of images that are worked on."),
-    integer("MAX_WAITING", \.maxWaiting, 0...100_000, "The maximum number of images that wait; 503 beyond."),
+    integer("MAX_IMAGES", \.maxImages, 1...100_000, "The maximum number of images under way; 503 beyond."),
     duration("REQUEST_TIMEOUT", \.requestTime, "The time for one image, from the request to the answer."),
     duration("DECODE_TIMEOUT", \.decodeTime, "The time to decode one image."),
+    integer("IMAGES_PER_PROCESS", \.imagesPerProcess, 1...1_000_000, "The images after which a worker is replaced."),
     custom("SANDBOX", "The formats that are decoded in processes of their own: heavy, all, none.") {
       (settings, value) throws(ConfigurationError) in
       guard let formats = Sandbox.Formats(rawValue: value) else {

@@ -1,11 +1,11 @@
-import Synchronization
 import VitrineHTTP
 import VitrineRuntime
 
 /// The bytes of all sources that are held at a time, which have one limit.
 ///
 /// Decoding has a budget of its own. A source counts from its first byte until nobody works on it any more. A load that
-/// would exceed the limit ends with ``HTTPError/Code/overloaded``. Of sources that can wait where they are, only a few are
+/// would exceed the limit ends with ``HTTPError/Code/overloaded``, unless another client's sources hold more: then the
+/// largest of those that are still coming ends so. URLs and clients are bytes. Of sources that can wait where they are, only a few are
 /// held: more than are decoded at a time would take memory for nothing.
 final class SourceBudget: Sendable {
   private struct Entry {
@@ -13,10 +13,19 @@ final class SourceBudget: Sendable {
     var bytes = 0
     /// True if it has one of the places of those that can wait.
     var hasPlace = false
+    /// The client whose work was the first.
+    let client: ByteString
+    /// The loads that are under way, by their numbers, and how to end them.
+    var loads: [Int: @Sendable () -> Void] = [:]
+    /// True if it has given way.
+    var isCut = false
+
+    init(_ client: ByteString) { self.client = client }
   }
 
   private struct State {
-    var entries: [String: Entry] = [:]
+    var entries: [ByteString: Entry] = [:]
+    var lastLoad = 0
     var bytes = 0
     var places: Int
     /// Those that wait for a place, in order.
@@ -24,7 +33,7 @@ final class SourceBudget: Sendable {
   }
 
   private struct Waiting {
-    let url: String
+    let url: ByteString
     let start: @Sendable () -> Void
   }
 
@@ -45,10 +54,13 @@ final class SourceBudget: Sendable {
   var byteCount: Int { state.withLock { $0.bytes } }
 
   /// Work on a source begins; what is loaded of it counts until ``end(_:)``.
-  func begin(_ url: String) { state.withLock { $0.entries[url, default: Entry()].users += 1 } }
+  func begin(_ url: String, for client: ByteString) {
+    state.withLock { $0.entries[ByteString(url), default: Entry(client)].users += 1 }
+  }
 
   /// Work on a source ends.
   func end(_ url: String) {
+    let url = ByteString(url)
     let starts = state.withLock { state -> [@Sendable () -> Void] in
       guard var entry = state.entries[url] else { return [] }
       entry.users -= 1
@@ -69,7 +81,7 @@ final class SourceBudget: Sendable {
   /// The place is free again when nobody works on the source any more. Without work on it none is taken.
   func whenThereIsRoom(for url: String, _ start: @escaping @Sendable () -> Void) {
     let starts = state.withLock { state in
-      state.waiting.append(Waiting(url: url, start: start))
+      state.waiting.append(Waiting(url: ByteString(url), start: start))
       return next(&state)
     }
     for start in starts { start() }
@@ -95,16 +107,56 @@ final class SourceBudget: Sendable {
     return starts
   }
 
-  fileprivate func add(_ count: Int, of url: String) -> Bool {
-    state.withLock { state in
-      // One source always fits: how large it may be is another setting.
-      guard state.bytes == 0 || count <= limit - state.bytes else { return false }
+  /// Notes a load of a source, which ``loaded(_:_:)`` ends; `cut` ends it early.
+  fileprivate func loads(_ url: ByteString, _ cut: @escaping @Sendable () -> Void) -> Int {
+    let (number, isCut) = state.withLock { state in
+      state.lastLoad += 1
+      state.entries[url]?.loads[state.lastLoad] = cut
+      return (state.lastLoad, state.entries[url]?.isCut ?? false)
+    }
+    if isCut { cut() }
+    return number
+  }
+
+  fileprivate func loaded(_ url: ByteString, _ number: Int) {
+    // Released when the lock is open.
+    let cut = state.withLock { $0.entries[url]?.loads.removeValue(forKey: number) }
+    withExtendedLifetime(cut) {}
+  }
+
+  fileprivate func add(_ count: Int, of url: ByteString) -> Bool {
+    let (fits, cuts) = state.withLock { state -> (Bool, [@Sendable () -> Void]) in
       // Revalidations in the background have no user, and are few.
-      guard state.entries[url] != nil else { return true }
+      guard let entry = state.entries[url] else { return (true, []) }
+      guard !entry.isCut else { return (false, []) }
+      var cuts: [@Sendable () -> Void] = []
+      // One source always fits: how large it may be is another setting.
+      while state.bytes > 0, count > limit - state.bytes {
+        guard let key = Self.largest(beside: entry.client, count, state), var other = state.entries[key] else {
+          return (false, cuts)
+        }
+        state.bytes -= other.bytes
+        cuts += other.loads.values
+        (other.bytes, other.isCut) = (0, true)
+        state.entries[key] = other
+      }
       state.entries[url]?.bytes += count
       state.bytes += count
-      return true
+      return (true, cuts)
     }
+    for cut in cuts { cut() }
+    return fits
+  }
+
+  /// Returns the largest source that is still coming of the client who holds the most, if that is more than another
+  /// one would hold with `count` bytes more.
+  private static func largest(beside client: ByteString, _ count: Int, _ state: State) -> ByteString? {
+    var held: [ByteString: Int] = [:]
+    for entry in state.entries.values { held[entry.client, default: 0] += entry.bytes }
+    let own = (held[client] ?? 0) + count
+    return state.entries
+      .filter { $1.client != client && !$1.loads.isEmpty && $1.bytes > 0 && held[$1.client] ?? 0 > own }
+      .max { (held[$0.value.client] ?? 0, $0.value.bytes) < (held[$1.value.client] ?? 0, $1.value.bytes) }?.key
   }
 }
 
@@ -119,21 +171,43 @@ struct BudgetedLoader: DataLoader {
 
   @discardableResult
   func load(_ request: HTTPRequest, into sink: any LoadSink) -> any LoadHandle {
-    loader.load(request, into: Counter(sink, budget, request.url.string))
+    let counter = Counter(sink, budget, ByteString(request.url.string))
+    let handle = loader.load(request, into: counter)
+    counter.follow(handle)
+    return handle
   }
 
   private final class Counter: LoadSink {
+    private struct Load {
+      var number: Int?
+      var isOver = false
+      var hasEnded = false
+    }
+
     private let sink: any LoadSink
     private let budget: SourceBudget
-    private let url: String
-    private let isOver = Atomic(false)
+    private let url: ByteString
+    private let load = Lock(Load())
 
-    init(_ sink: any LoadSink, _ budget: SourceBudget, _ url: String) {
+    init(_ sink: any LoadSink, _ budget: SourceBudget, _ url: ByteString) {
       (self.sink, self.budget, self.url) = (sink, budget, url)
     }
 
     var hooks: LoadHooks { sink.hooks }
     var canStartOver: Bool { sink.canStartOver }
+
+    /// Lets the budget end the load.
+    func follow(_ handle: any LoadHandle) {
+      let number = budget.loads(url) { [weak self] in
+        self?.load.withLock { $0.isOver = true }
+        handle.cancel()
+      }
+      let hasEnded = load.withLock { load in
+        load.number = number
+        return load.hasEnded
+      }
+      if hasEnded { budget.loaded(url, number) }
+    }
 
     func begin() { sink.begin() }
 
@@ -141,15 +215,20 @@ struct BudgetedLoader: DataLoader {
 
     func receive(_ bytes: RawSpan) -> LoadFlow {
       guard budget.add(bytes.byteCount, of: url) else {
-        isOver.store(true, ordering: .relaxed)
+        load.withLock { $0.isOver = true }
         return .stop
       }
       return sink.receive(bytes)
     }
 
     func finish(_ error: HTTPError?) {
-      guard isOver.load(ordering: .relaxed) else { return sink.finish(error) }
-      sink.finish(HTTPError(.overloaded, url: url, "the sources that are held take up all memory"))
+      let load = load.withLock { load in
+        load.hasEnded = true
+        return load
+      }
+      if let number = load.number { budget.loaded(url, number) }
+      guard load.isOver else { return sink.finish(error) }
+      sink.finish(HTTPError(.overloaded, url: url.readable, "the sources that are held take up all memory"))
     }
   }
 }

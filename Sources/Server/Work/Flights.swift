@@ -1,13 +1,11 @@
 import VitrineCaching
 import VitrineRuntime
 
-/// Work that is under way, each once for all who ask, with bounds and in fair turns.
+/// Work that is under way, each once for all who ask, with a bound.
 ///
-/// Keys and clients are bytes: texts that only look the same are two.
-/// At most `running` pieces run at a time, and `waiting` more wait. Those that wait are taken in turns from their
-/// clients, so that one with a thousand requests delays another one's first by one piece. If there is no room, a client
-/// with fewer waiting pieces than the greediest takes the place of that one's last; otherwise the piece is refused at
-/// once.
+/// Keys and clients are bytes: texts that only look the same are two. All of it runs at once; what needs the processor
+/// has turns of its own. If there is no room, a client with fewer pieces than the greediest takes the place of that
+/// one's last; otherwise the piece is refused at once.
 final class Flights<Product: Sendable>: Sendable {
   typealias Receive = @Sendable (Result<Product, Failure>) -> Void
 
@@ -23,17 +21,6 @@ final class Flights<Product: Sendable>: Sendable {
     case ending
   }
 
-  struct Limits: Sendable {
-    var running = 64
-    var waiting = 256
-    var time = Duration.seconds(60)
-  }
-
-  struct Counts: Sendable, Equatable {
-    var running = 0
-    var waiting = 0
-  }
-
   private final class Flight {
     let key: ByteString
     let group: CacheKey
@@ -41,7 +28,6 @@ final class Flights<Product: Sendable>: Sendable {
     let number: UInt64
     let make: @Sendable () async -> Product
     var receivers: [UInt64: Receive] = [:]
-    var isRunning = false
     var task: Task<Void, Never>?
     var alarm: ScheduledAction?
 
@@ -60,11 +46,8 @@ final class Flights<Product: Sendable>: Sendable {
     var flights: [UInt64: Flight] = [:]
     /// The flights that can be joined.
     var joinable: [ByteString: Flight] = [:]
-    var running = 0
-    var waiting = 0
-    /// The waiting flights of each client, and the clients in the order of their turns.
-    var queues: [ByteString: [Flight]] = [:]
-    var turns: [ByteString] = []
+    /// The flights of each client, in order.
+    var clients: [ByteString: [Flight]] = [:]
     var lastNumber: UInt64 = 0
     var isEnding = false
   }
@@ -77,22 +60,24 @@ final class Flights<Product: Sendable>: Sendable {
     var alarms: [ScheduledAction] = []
   }
 
-  private let limits: Limits
+  private let limit: Int
+  private let time: Duration
   private let clock: any TimeSource
   private let state = Lock(State())
 
-  init(_ limits: Limits, clock: any TimeSource) { (self.limits, self.clock) = (limits, clock) }
+  /// Makes room for a number of pieces, each of which is given up after a time.
+  init(limit: Int, time: Duration, clock: any TimeSource) {
+    (self.limit, self.time, self.clock) = (limit, time, clock)
+  }
 
-  var counts: Counts { state.withLock { Counts(running: $0.running, waiting: $0.waiting) } }
+  var count: Int { state.withLock { $0.flights.count } }
 
   /// Returns true if ``join(_:of:client:as:making:_:)`` would refuse this work now.
   ///
   /// For an answer without waiting for anything; the work is refused all the same if the last place goes in between.
   func isFull(for key: ByteString, client: ByteString) -> Bool {
     state.withLock { state in
-      guard !state.isEnding, state.joinable[key] == nil, state.running >= limits.running,
-        state.waiting >= limits.waiting
-      else { return false }
+      guard !state.isEnding, state.joinable[key] == nil, state.flights.count >= limit else { return false }
       return greediest(beside: client, state) == nil
     }
   }
@@ -129,11 +114,8 @@ final class Flights<Product: Sendable>: Sendable {
         return (false, nil, calls)
       }
       (state.flights[flight.number], state.joinable[key]) = (flight, flight)
-      if state.running < limits.running {
-        start(flight, &state, &calls)
-      } else {
-        enqueue(flight, &state)
-      }
+      state.clients[client, default: []].append(flight)
+      calls.starts.append((flight.number, make))
       return (false, flight.number, calls)
     }
     // Before the work begins, so that its time runs from then on.
@@ -178,41 +160,17 @@ final class Flights<Product: Sendable>: Sendable {
   // MARK: Under the lock
 
   private func makeRoom(for flight: Flight, _ state: inout State, _ calls: inout Calls) -> Bool {
-    guard state.running >= limits.running, state.waiting >= limits.waiting else { return true }
+    guard state.flights.count >= limit else { return true }
     guard let last = greediest(beside: flight.client, state)?.last else { return false }
     fail(last, .overloaded, &state, &calls)
     return true
   }
 
-  /// Returns the waiting flights of the client with the most, if that is so many that it gives way to another.
+  /// Returns the flights of the client with the most, if that is so many that it gives way to another.
   private func greediest(beside client: ByteString, _ state: State) -> [Flight]? {
-    let own = state.queues[client]?.count ?? 0
-    let most = state.queues.values.max { $0.count < $1.count }
+    let own = state.clients[client]?.count ?? 0
+    let most = state.clients.values.max { $0.count < $1.count }
     return most.flatMap { $0.count > own + 1 ? $0 : nil }
-  }
-
-  private func enqueue(_ flight: Flight, _ state: inout State) {
-    state.waiting += 1
-    if state.queues[flight.client] == nil { state.turns.append(flight.client) }
-    state.queues[flight.client, default: []].append(flight)
-  }
-
-  private func start(_ flight: Flight, _ state: inout State, _ calls: inout Calls) {
-    state.running += 1
-    flight.isRunning = true
-    calls.starts.append((flight.number, flight.make))
-  }
-
-  private func startNext(_ state: inout State, _ calls: inout Calls) {
-    while state.running < limits.running, !state.turns.isEmpty {
-      let client = state.turns.removeFirst()
-      guard var queue = state.queues[client], !queue.isEmpty else { continue }
-      let flight = queue.removeFirst()
-      state.waiting -= 1
-      state.queues[client] = queue.isEmpty ? nil : queue
-      if !queue.isEmpty { state.turns.append(client) }
-      start(flight, &state, &calls)
-    }
   }
 
   private func fail(_ flight: Flight, _ failure: Failure, _ state: inout State, _ calls: inout Calls) {
@@ -221,38 +179,29 @@ final class Flights<Product: Sendable>: Sendable {
     drop(flight, &state, &calls)
   }
 
-  /// Takes out a flight that nobody waits for; its place is free once its work has ended.
+  /// Takes out a flight that nobody waits for, and stops its work.
   private func drop(_ flight: Flight, _ state: inout State, _ calls: inout Calls) {
     remove(flight, &state)
     if let alarm = flight.alarm.take() { calls.alarms.append(alarm) }
-    if var queue = state.queues[flight.client], let index = queue.firstIndex(where: { $0 === flight }) {
-      queue.remove(at: index)
-      state.waiting -= 1
-      state.queues[flight.client] = queue.isEmpty ? nil : queue
-      if queue.isEmpty { state.turns.removeAll { $0 == flight.client } }
-    } else if flight.isRunning {
-      state.running -= 1
-      if let task = flight.task.take() { calls.cancelled.append(task) }
-      startNext(&state, &calls)
-    }
+    if let task = flight.task.take() { calls.cancelled.append(task) }
   }
 
   private func remove(_ flight: Flight, _ state: inout State) {
     state.flights[flight.number] = nil
     if state.joinable[flight.key] === flight { state.joinable[flight.key] = nil }
+    state.clients[flight.client]?.removeAll { $0 === flight }
+    if state.clients[flight.client]?.isEmpty ?? false { state.clients[flight.client] = nil }
   }
 
   private func ended(_ number: UInt64, _ product: Product) {
     perform(
       state.withLock { state in
         var calls = Calls()
-        // One that was dropped has given its place away.
+        // It may have been dropped.
         guard let flight = state.flights[number] else { return calls }
         remove(flight, &state)
-        state.running -= 1
         calls.finished = flight.receivers.values.map { ($0, .success(product)) }
         if let alarm = flight.alarm.take() { calls.alarms.append(alarm) }
-        startNext(&state, &calls)
         return calls
       }
     )
@@ -276,7 +225,7 @@ final class Flights<Product: Sendable>: Sendable {
   }
 
   private func setAlarm(_ number: UInt64) {
-    let alarm = clock.schedule(after: limits.time) { [weak self] in
+    let alarm = clock.schedule(after: time) { [weak self] in
       guard let self else { return }
       perform(
         state.withLock { state in

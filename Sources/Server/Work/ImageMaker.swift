@@ -35,13 +35,15 @@ struct ImageMaker: Sendable {
     }
   }
 
-  func make(_ order: Order) async -> ThumbnailService.Product {
-    budget.begin(order.url)
+  func make(_ order: Order, for client: ByteString) async -> ThumbnailService.Product {
+    budget.begin(order.url, for: client)
     defer { budget.end(order.url) }
     do throws(LoadError) {
       switch order.kind {
       case .image:
-        let (image, metrics) = try await pipeline.measuredEncoded(for: order.request, as: order.encoding)
+        var request = order.request
+        request.lane = client
+        let (image, metrics) = try await pipeline.measuredEncoded(for: request, as: order.encoding)
         let times = metrics.map { StageTimes($0) }
         guard let rendered = Rendered(image, for: order, at: clock.now, times, bodies) else { return .failure(.full) }
         return .success(rendered)

@@ -44,14 +44,7 @@ final class ThumbnailService: RequestAnswering {
     // The answers in memory are among them.
     bodies = BodyBudget(limit: configuration.memory / 4)
     maker = try ImageMaker(pipeline, budget, bodies, configuration)
-    flights = Flights(
-      Flights.Limits(
-        running: configuration.maxRunning,
-        waiting: configuration.maxWaiting,
-        time: configuration.requestTime,
-      ),
-      clock: configuration.clock,
-    )
+    flights = Flights(limit: configuration.maxImages, time: configuration.requestTime, clock: configuration.clock)
     let bytes = min(configuration.memory / 16, 32 << 20)
     answers = MemoryCache(costLimit: bytes, entryCostLimit: bytes / 8, clock: configuration.clock)
   }
@@ -129,7 +122,7 @@ final class ThumbnailService: RequestAnswering {
     let maker = maker
     let source = order.request.fetchKey
     let joined = flights.join(order.key, of: source, client: client, as: exchange.number) {
-      await maker.make(order)
+      await maker.make(order, for: client)
     } _: { [self] result in
       exchange.finish(answer(result, order, key, conditions, exchange, purges: purges, since: began))
     }
@@ -240,9 +233,9 @@ final class ThumbnailService: RequestAnswering {
       return .text(401, "a token is needed", fields: [("WWW-Authenticate", "Bearer")])
     }
     var gauges = ServerMetrics.Gauges()
-    let (flights, statistics) = (flights.counts, answers.statistics)
+    let statistics = answers.statistics
     gauges.connections = connectionCount.withLock { $0 }()
-    (gauges.running, gauges.waiting) = (flights.running, flights.waiting)
+    (gauges.images, gauges.making) = (flights.count, pipeline.makingCount)
     (gauges.memoryEntries, gauges.memoryBytes) = (statistics.count, statistics.cost)
     (gauges.sourceBytes, gauges.bodyBytes) = (budget.byteCount, bodies.byteCount)
     gauges.isReady = isReady.load(ordering: .relaxed)

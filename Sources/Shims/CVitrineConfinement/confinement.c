@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <sched.h>
 #include <stdint.h>
 #include <sys/prctl.h>
@@ -24,7 +25,12 @@ int vitrine_give_up_privileges(void) {
 }
 
 int vitrine_leave_namespaces(void) {
-  return unshare(CLONE_NEWUSER | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS) == 0 ? 0 : errno;
+  int failure = unshare(CLONE_NEWUSER | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS) == 0 ? 0 : errno;
+  // A new user namespace gives all of them, and root has them anyway (capabilities(7)).
+  struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+  struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {{0, 0, 0}};
+  if (syscall(SYS_capset, &header, none) != 0 && failure == 0) failure = errno;
+  return failure;
 }
 
 // Landlock's interface, which the headers of Debian 12 know only in part (Documentation/userspace-api/landlock.rst).

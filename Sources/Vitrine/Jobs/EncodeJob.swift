@@ -215,9 +215,13 @@ final class EncodeJob: Job<EncodedImage>, @unchecked Sendable {
       if metadata != nil { container.metadata = metadata }
       let share = MemoryShare(of: context.decodeBudget)
       defer { share.release() }
-      let (data, format) = try context.configuration.encoders.encode(container, as: encoding, within: share) {
-        item.isCancelled
-      }
+      let (data, format) = try context.configuration.encoders.encode(
+        container,
+        as: encoding,
+        within: share,
+        limit: context.configuration.maxEncodeBytes,
+        isCancelled: { item.isCancelled },
+      )
       let encoded = EncodedImage(data, format, of: image)
       context.settlement.keep(made(encoded))
       return encoded

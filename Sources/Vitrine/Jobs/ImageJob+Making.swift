@@ -65,6 +65,27 @@ extension ImageJob {
     if let old = self.bytes { turn.release(old) }
     self.bytes = bytes
     if bytes.origin == .network { fetchedByteCount = bytes.data.count }
+    guard request.isExact, place == nil else { return begin(bytes, &turn) }
+    stage?.enter("queue", at: turn.uptime)
+    let entry = context.places.enter(request.lane) { [self, context] place in
+      Task(executorPreference: context.stepper) {
+        context.turn { turn in
+          guard self.isRunning, self.waiting != nil else { return }
+          (self.place, self.waiting) = (place, nil)
+          self.begin(bytes, &turn)
+        }
+      }
+    }
+    switch entry {
+    case .place(let place):
+      self.place = place
+      begin(bytes, &turn)
+    case .waiting(let number): waiting = number
+    case .full: conclude(.failure(overloaded(.decode)), &turn)
+    }
+  }
+
+  private func begin(_ bytes: FetchedBytes, _ turn: inout Turn) {
     let (options, keepsOriginal) = (context.decodeOptions(of: request), context.keepsOriginal(of: request))
     work(.decode, tiny: mayBeTiny(bytes) ? bytes.data : nil, &turn) { [self] item in
       var container = try decode(bytes.data, options, item)
@@ -183,6 +204,7 @@ extension ImageJob {
         throw LoadError(.processingFailed, .process, source, error.detail, cause: error.cause ?? error)
       }
       let image = input.loaded.replacing(container, nil)
+      input.place?.hold(container.bitmap.byteCount)
       context.settlement.keep(made(image), from: input.origin)
       return input.replacing(image)
     }
@@ -283,6 +305,11 @@ extension ImageJob {
     work(stage, &turn, body) { $0.conclude($1, &$2) }
   }
 
+  private func overloaded(_ stage: LoadError.Stage) -> LoadError {
+    let work = stage == .decode ? "decoded" : "processed"
+    return LoadError(.overloaded, stage, source, "too many images are waiting to be \(work)")
+  }
+
   private func enqueue(
     _ stage: LoadError.Stage,
     _ turn: inout Turn,
@@ -295,8 +322,7 @@ extension ImageJob {
       item = try (isDecoding ? context.decodeQueue : context.processQueue)
         .enqueue(priority: priority, work)
     } catch {
-      let detail = "too many images are waiting to be \(isDecoding ? "decoded" : "processed")"
-      conclude(.failure(LoadError(.overloaded, stage, source, detail)), &turn)
+      conclude(.failure(overloaded(stage)), &turn)
     }
   }
 }

@@ -63,6 +63,9 @@ final class ImageJob: Job<ImageResponse>, @unchecked Sendable {
     set { boxedBytes = newValue.map { Box($0) } }
   }
   private var boxedBytes: Box<FetchedBytes>?
+  /// The place of an image that is made to be encoded, and the number with which the job waits for one.
+  var place: MakingPlace?
+  var waiting: UInt64?
   /// The number of bytes that have come from the server, once all have.
   var fetchedByteCount: Int?
   /// True once anyone wants the image itself, not only what is encoded of it; read outside of turns, too.
@@ -107,6 +110,9 @@ final class ImageJob: Job<ImageResponse>, @unchecked Sendable {
     stopFollowing(&turn)
     stopFollowingTwin(&turn)
     endStage(&turn)
+    if let waiting = waiting.take() {
+      turn.afterwards { [places = context.places, lane = request.lane] in places.leave(lane, waiting) }
+    }
   }
 
   override func priorityChanged(_ turn: inout Turn) {
@@ -143,7 +149,18 @@ final class ImageJob: Job<ImageResponse>, @unchecked Sendable {
       stage.note("error", .text("\(error)"), at: turn.uptime)
     }
     endStage(&turn)
-    finish(result, &turn)
+    let place = place.take()
+    guard case .success(var image) = result else {
+      if let place { turn.keep(place) }
+      return finish(result, &turn)
+    }
+    if let place {
+      place.hold(image.image.byteCount)
+      image.place = place
+    }
+    // What is not encoded may stay for as long as a caller likes.
+    if !request.isExact { image.place = nil }
+    finish(.success(image), &turn)
   }
 
   // MARK: Deciding

@@ -17,6 +17,7 @@ final class JobContext: Sendable {
   let hookQueue: WorkQueue
   /// The memory that concurrent decodes hold together.
   let decodeBudget: ByteBudget
+  let places: MakingPlaces
   /// The cores that concurrent decodes use together; a lone one may use several.
   let decodeCores: CoreBudget
   let decodeWatch: DecodeWatch
@@ -58,6 +59,11 @@ final class JobContext: Sendable {
       hasThreads: hasThreads,
     )
     decodeBudget = ByteBudget(limit: configuration.maxConcurrentDecodeBytes)
+    places = MakingPlaces(
+      limit: 2 * max(1, configuration.maxConcurrentDecodes),
+      byteLimit: configuration.maxConcurrentDecodeBytes,
+      queueLimit: queueLimit,
+    )
     decodeCores = CoreBudget(count: min(configuration.maxConcurrentDecodes, CoreBudget.machine.count))
     processQueue = WorkQueue(
       label: "process",

@@ -42,6 +42,8 @@ extension ImagePipeline {
     /// limit). Each decode counts with all that it holds, as `DecodeLimits.memoryByteCount` does, and waits until it
     /// fits. An image beyond the whole budget is decoded alone. Encoding counts, too, with an estimate for each pixel.
     public var maxConcurrentDecodeBytes = MemoryLimit.bytes / 4
+    /// The bytes from which on an image is not encoded; defaults to any number.
+    package var maxEncodeBytes = Int.max
     /// The maximum number of queued fetches, and of queued file reads, decodes and processing steps.
     ///
     /// A request beyond the limit fails at once with ``LoadError/Code/overloaded``, whatever its priority; queued ones,

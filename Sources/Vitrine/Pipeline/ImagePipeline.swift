@@ -85,6 +85,9 @@ public final class ImagePipeline: Sendable {
   /// The caches of the pipeline.
   public var cache: PipelineCache { PipelineCache(context) }
 
+  /// The number of images that are being made to be encoded.
+  package var makingCount: Int { context.places.count }
+
   /// The number of running jobs.
   package var jobCount: Int { context.turn { context.pool.count(&$0) } }
 

@@ -25,6 +25,8 @@ public struct ImageResponse: Sendable {
   public let isStale: Bool
   /// True if the image was served stale and must be revalidated meanwhile.
   package let isRevalidationDue: Bool
+  /// The place that the image has until it is encoded.
+  var place: MakingPlace?
 
   /// The pixels: at the requested size, upright, processed.
   public var image: Bitmap { loaded.container.bitmap }
@@ -98,7 +100,9 @@ public struct ImageResponse: Sendable {
   }
 
   func replacing(_ loaded: LoadedImage) -> ImageResponse {
-    ImageResponse(loaded, from: origin, isStale: isStale, isRevalidationDue: isRevalidationDue)
+    var response = ImageResponse(loaded, from: origin, isStale: isStale, isRevalidationDue: isRevalidationDue)
+    response.place = place
+    return response
   }
 }
 

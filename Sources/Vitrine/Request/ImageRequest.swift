@@ -236,6 +236,12 @@ public struct ImageRequest: Sendable {
     set { change(keepsKeys: true) { $0.isExact = newValue } }
   }
 
+  /// The lane in which the image waits to be made, if it is encoded: the name of a server's client.
+  package var lane: ByteString {
+    get { shared.fields.lane }
+    set { change(keepsKeys: true) { $0.lane = newValue } }
+  }
+
   var keys: RequestKeys { shared.keys }
 
   /// Makes all keys at once, where a look-up in memory would make its own and drop them.
@@ -336,6 +342,7 @@ public struct ImageRequest: Sendable {
     var cachePartition: String?
     var cacheID: String?
     var isPrepared = false
+    var lane = ByteString("")
     /// The requests for the several sources.
     var alternatives: [ImageRequest]?
 

@@ -1,0 +1,154 @@
+import Testing
+import VitrineImaging
+import VitrineRuntime
+import VitrineTestSupport
+import VitrineTesting
+
+@testable import Vitrine
+
+/// The places of images that are made to be encoded.
+@Suite(.patient)
+struct MakingPlacesTests {
+  private let begun = Watched<[(name: String, place: MakingPlace)]>([])
+
+  private func places(_ limit: Int, bytes: Int = .max, waiting: Int? = nil) -> MakingPlaces {
+    MakingPlaces(limit: limit, byteLimit: bytes, queueLimit: waiting)
+  }
+
+  /// Enters; returns the number of one that waits.
+  @discardableResult
+  private func enter(_ places: MakingPlaces, _ lane: String, _ name: String) -> UInt64? {
+    let entry = places.enter(ByteString(lane)) { [begun] place in begun.change { $0.append((name, place)) } }
+    switch entry {
+    case .place(let place): begun.change { $0.append((name, place)) }
+    case .waiting(let number): return number
+    case .full: Issue.record("there was no place")
+    }
+    return nil
+  }
+
+  private var names: [String] { begun.value.map(\.name) }
+
+  /// Ends the first of those that have begun.
+  private func end() { _ = begun.change { $0.removeFirst() } }
+
+  @Test
+  func lanesHaveTheirTurns() {
+    let places = places(1)
+    for name in ["a1", "a2", "a3"] { enter(places, "a", name) }
+    enter(places, "b", "b1")
+    var order: [String] = []
+    while let name = names.first {
+      #expect(names.count == 1 && places.count == 1)
+      order.append(name)
+      end()
+    }
+    #expect(order == ["a1", "a2", "b1", "a3"])
+    #expect(places.count == 0)
+  }
+
+  @Test
+  func whoLeavesIsNotCalled() {
+    let places = places(1)
+    enter(places, "a", "first")
+    let number = enter(places, "a", "second")
+    enter(places, "a", "third")
+    if let number { places.leave("a", number) }
+    end()
+    #expect(names == ["third"])
+    end()
+    #expect(places.count == 0)
+  }
+
+  @Test
+  func noImageBeginsWhilePicturesTakeUpTheMemory() {
+    let places = places(4, bytes: 1000)
+    enter(places, "a", "large")
+    begun.value[0].place.hold(1000)
+    enter(places, "a", "small")
+    #expect(names == ["large"])
+    // Smaller by a processor.
+    begun.value[0].place.hold(999)
+    #expect(names == ["large", "small"])
+    end()
+    // One that is larger than all memory is alone.
+    begun.value[0].place.hold(5000)
+    enter(places, "b", "next")
+    #expect(names == ["small"])
+    end()
+    #expect(names == ["next"])
+  }
+
+  @Test
+  func moreThanMayWaitAreRefused() {
+    let places = places(1, waiting: 1)
+    enter(places, "a", "first")
+    enter(places, "a", "second")
+    guard case .full = places.enter("b", { _ in }) else {
+      Issue.record("there was a place")
+      return
+    }
+    end()
+    #expect(names == ["second"])
+  }
+
+  // MARK: In a pipeline
+
+  private static func request(
+    _ number: Int,
+    _ gate: Gate<Void>,
+    _ entered: Counter,
+    fails: Bool = false,
+  ) -> ImageRequest {
+    var request = ImageRequest(.data(TestPicture.png, id: "\(number)"))
+    request.processors = [
+      .custom(id: "held \(fails)") { bitmap in
+        entered.increase()
+        gate.wait()
+        if fails { throw CancellationError() }
+        return bitmap
+      }
+    ]
+    return request
+  }
+
+  @Test
+  func noMoreThanTwiceTheDecodesAreMadeAtOnce() async throws {
+    let pipeline = ImagePipeline.testing { ($0.maxConcurrentDecodes, $0.memoryCache, $0.diskCache) = (1, nil, nil) }
+    let (gate, entered) = (Gate<Void>(), Counter())
+    let tasks = (0..<8).map { number in
+      Task {
+        try await pipeline.encoded(for: Self.request(number, gate, entered, fails: number == 5), as: .png()).data
+      }
+    }
+    await entered.reaches(1)
+    // One is processed, one is decoded and waits; the others wait for their places.
+    try await until { pipeline.makingCount == 2 }
+    #expect(pipeline.jobCount > 8)
+    tasks[7].cancel()
+    gate.open()
+    for (number, task) in tasks.enumerated() {
+      let data = try? await task.value
+      #expect((data == nil) == (number == 5 || number == 7) || number == 7, "\(number)")
+    }
+    try await until { pipeline.makingCount == 0 }
+    #expect(pipeline.jobCount == 0)
+  }
+
+  @Test
+  func anImageThatACallerKeepsTakesNoPlace() async throws {
+    let pipeline = ImagePipeline.testing { ($0.maxConcurrentDecodes, $0.diskCache) = (1, nil) }
+    let (gate, entered) = (Gate<Void>(), Counter())
+    let request = Self.request(0, gate, entered)
+    let file = Task { try await pipeline.encoded(for: request, as: .png()) }
+    await entered.reaches(1)
+    // It waits for the same picture.
+    let image = Task { try await pipeline.image(for: request) }
+    try await until { pipeline.jobCount >= 3 }
+    gate.open()
+    let kept = try await image.value
+    _ = try await file.value
+    try await until { pipeline.makingCount == 0 }
+    withExtendedLifetime(kept) {}
+  }
+}
