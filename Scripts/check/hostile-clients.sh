@@ -4,7 +4,8 @@
 # ask for gigabytes or for ever, drawings with scripts, poisoned caches, 200 clients of one image, kill -9, slow clients
 # and IDLE (10,000) that do nothing, slow sources, too much work, and URLS (1,000,000) different URLs. Fails if
 # something gets through, an honest client is not served, or the server ends or grows. ATTACKS narrows it: urls
-# signatures files drawings poison crowd killed heads halves slow idle sources overload flood. SEED (1) selects other
+# signatures files drawings poison crowd killed heads halves slow idle sources overload flood readers
+# canvases encoders holders trickles network everything. SEED (1) selects other
 # damage; SERVER is another program.
 source "$(dirname "$0")/../lib/common.sh"
 source Scripts/lib/hostile.sh
@@ -14,7 +15,7 @@ program=${SERVER:-$PWD/.build/release/vitrine-server}
 mkdir -p .build
 # Its own, so that two runs do not serve each other's half-copied files.
 work=$(mktemp -d "$PWD/.build/hostile-clients.XXXXXX")
-attacks=" ${ATTACKS:-urls signatures files drawings poison crowd killed heads halves slow idle sources overload flood} "
+attacks=" ${ATTACKS:-urls signatures files drawings poison crowd killed heads halves slow idle sources overload flood readers canvases encoders holders trickles network everything} "
 mkdir -p "$work/root/hostile"
 local=autumn-avenue-nikon.jpg
 cp Examples/Photographs/*.jpg "$work/root/"
@@ -102,6 +103,12 @@ if wanted sources; then against "${nearby[@]}" VITRINE_REQUEST_TIMEOUT=5s -- cli
 if wanted overload; then
   against "${nearby[@]}" VITRINE_MAX_IMAGES=24 VITRINE_REQUEST_TIMEOUT=10s -- clients overload --count 24
 fi
+for name in readers canvases encoders holders trickles network everything; do
+  # Requests for slow sources are given up, so that the attack ends.
+  if wanted $name; then
+    against "${nearby[@]}" VITRINE_MEMORY=256M VITRINE_REQUEST_TIMEOUT=20s -- attack server-exhaustion $name --memory 256
+  fi
+done
 if wanted flood; then against VITRINE_LOG=off -- clients flood --count "${URLS:-1000000}"; fi
 [ $failed = 0 ] && echo "hostile-clients: nothing got through" || echo "hostile-clients: see WRONG above" >&2
 exit $failed

@@ -116,9 +116,7 @@ struct RogueDecoder: ImageDecoder {
     // The allocator's own links are in the first words.
     for size in Self.sizes where size > 32 {
       let blocks = unsafe (0..<40).compactMap { _ in unsafe malloc(size) }
-      for index in unsafe blocks.indices {
-        if unsafe memchr(blocks[index] + 32, 0x5A, size - 32) != nil { found |= 4 }
-      }
+      if unsafe blocks.contains(where: { unsafe memchr($0 + 32, 0x5A, size - 32) != nil }) { found |= 4 }
       unsafe blocks.forEach { unsafe free($0) }
     }
     return found
