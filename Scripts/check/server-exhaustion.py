@@ -108,7 +108,7 @@ def dot(root):
 
 def readers(server, arguments):
     """200 clients of a large image that do not read it"""
-    targets = [f"/_/rs:force:1500:1500/q:95/cb:{index % 20}/plain/local:///{arguments.local}@png" for index in range(200)]
+    targets = [f"/_/rs:force:1500:1500:1/cb:{index % 20}/plain/local:///{arguments.local}@png" for index in range(200)]
     connections = []
     for index, target in enumerate(targets):
         connection = server.connect()
@@ -120,18 +120,18 @@ def readers(server, arguments):
 
 
 def canvases(server, arguments):
-    """24 pictures of one pixel on canvases of 64 megapixels, blurred"""
+    """24 pictures of one pixel on canvases of 64, 23 and 8 megapixels, blurred"""
     name = dot(arguments.root)
-    print("   ", ask_all(server, [f"/_/w:1/pd:4000:4000:4000:4000/bl:0.{index}/plain/local:///{name}@avif" for index in range(1, 25)]))
-    print("   ", ask_all(server, [f"/_/w:1/pd:2400:2400:2400:2400/bl:0.{index}/plain/local:///{name}@jpg" for index in range(1, 25)]))
+    for side, ending in ((4000, "avif"), (2400, "jpg"), (1400, "png")):
+        padding = ":".join([str(side)] * 4)
+        print("   ", 2 * side, ask_all(server, [f"/_/w:1/pd:{padding}/bl:0.{n}/plain/local:///{name}@{ending}" for n in range(1, 25)]))
 
 
 def encoders(server, arguments):
-    """24 pictures of 33 megapixels, and 24 of 9, as AVIF, JPEG XL and PNG"""
-    name = dot(arguments.root)
-    for size, quantity in (("8192:4096", 24), ("3000:3000", 24)):
-        formats = ["avif", "jxl", "png", "webp"]
-        targets = [f"/_/rs:force:{size}:1/bl:0.{index}/plain/local:///{name}@{formats[index % 4]}" for index in range(1, quantity + 1)]
+    """24 pictures of 33, 9, 8 and 3 megapixels each, as AVIF, JPEG XL, PNG and WebP"""
+    name, formats = dot(arguments.root), ["avif", "jxl", "png", "webp"]
+    for size in ("8192:4096", "3000:3000", "2850:2850", "1700:1700"):
+        targets = [f"/_/rs:force:{size}:1/bl:0.{n}/plain/local:///{name}@{formats[n % 4]}" for n in range(1, 25)]
         print("   ", size, ask_all(server, targets, timeout=60))
 
 
@@ -155,9 +155,11 @@ def trickles(server, arguments):
     source = Trickle(1_000_000)
     threads, _ = start(server, [f"/_/w:{n}/plain/http://127.0.0.1:{source.port}/{n}.jpg@jpg" for n in range(1, 65)])
     time.sleep(2)
+    # Beside everything else both cores are busy with large files.
+    most = 5 if arguments.attack == "everything" else 1
     began = time.monotonic()
     status, _, _ = server.ask(f"/_/w:201/plain/local:///{arguments.local}@jpg", "X-Forwarded-For: 203.0.113.2\r\n", timeout=70)
-    check(status == 200 and time.monotonic() - began < PATIENCE, f"the first image of another client: {status} after {time.monotonic() - began:.2f} s")
+    check(status == 200 and time.monotonic() - began < most * PATIENCE, f"the first image of another client: {status} after {time.monotonic() - began:.2f} s")
     source.end()
     for thread in threads:
         thread.join()

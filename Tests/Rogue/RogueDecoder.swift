@@ -89,7 +89,7 @@ struct RogueDecoder: ImageDecoder {
   }
 
   /// The sizes of the blocks in which an image is kept: of a few words, of rows, of pictures.
-  private static let sizes = [24, 200, 1000, 5000, 60_000, 300_000, 3_000_000]
+  private static let sizes = [24, 200, 1000, 5000, 60_000, 300_000, 600_000]
 
   /// Leaves an image in memory that is freed, moved and cut off.
   private func remember() {
@@ -113,13 +113,19 @@ struct RogueDecoder: ImageDecoder {
     // The rest of the input, whose mapping has a megabyte.
     let rest = unsafe UnsafeRawBufferPointer(start: bytes.baseAddress, count: 4096).dropFirst(bytes.count)
     if unsafe rest.contains(where: { $0 != 0 }) { found |= 1 }
-    // The allocator's own links are in the first words.
-    for size in Self.sizes where size > 32 {
+    // The allocator leaves links of its own, which may have any byte.
+    let remnant: UInt64 = 0x5A5A_5A5A_5A5A_5A5A
+    for size in Self.sizes {
       let blocks = unsafe (0..<40).compactMap { _ in unsafe malloc(size) }
-      if unsafe blocks.contains(where: { unsafe memchr($0 + 32, 0x5A, size - 32) != nil }) { found |= 4 }
+      if unsafe blocks.contains(where: { unsafe words($0, size).contains(remnant) }) { found |= 4 }
       unsafe blocks.forEach { unsafe free($0) }
     }
     return found
+  }
+
+  /// The words of a block, which is aligned for them and used as nothing else.
+  private func words(_ block: UnsafeMutableRawPointer, _ size: Int) -> UnsafeBufferPointer<UInt64> {
+    unsafe UnsafeBufferPointer(start: block.assumingMemoryBound(to: UInt64.self), count: size / 8)
   }
 
   private final class Rows: RowSource {

@@ -135,6 +135,33 @@ struct MakingPlacesTests {
     #expect(pipeline.jobCount == 0)
   }
 
+  /// One decode, whose picture many processors enlarge.
+  @Test
+  func variantsOfOnePictureHaveAPlaceEach() async throws {
+    let pipeline = ImagePipeline.testing { ($0.maxConcurrentDecodes, $0.memoryCache, $0.diskCache) = (1, nil, nil) }
+    let (gate, entered) = (Gate<Void>(), Counter())
+    let tasks = (0..<8).map { number in
+      var request = ImageRequest(.data(TestPicture.png, id: "one"))
+      request.processors = [
+        .custom(id: "first \(number)") { bitmap in
+          entered.increase()
+          return bitmap
+        },
+        .custom(id: "second") { bitmap in
+          gate.wait()
+          return bitmap
+        },
+      ]
+      return Task { [request] in try await pipeline.encoded(for: request, as: .png()).data }
+    }
+    try await until { pipeline.makingCount == 2 }
+    await entered.reaches(1)
+    gate.open()
+    for task in tasks { _ = try await task.value }
+    #expect(entered.count == 8)
+    try await until { pipeline.makingCount == 0 }
+  }
+
   @Test
   func anImageThatACallerKeepsTakesNoPlace() async throws {
     let pipeline = ImagePipeline.testing { ($0.maxConcurrentDecodes, $0.diskCache) = (1, nil) }

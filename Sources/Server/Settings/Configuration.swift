@@ -119,7 +119,8 @@ extension ThumbnailServer {
     /// The memory that the server may use, in bytes.
     ///
     /// Defaults to that of the control group or of the machine. Decodes share a quarter of it, and so do images that are
-    /// being sent or kept in memory; those that are kept take at most a sixteenth, and at most 32 MB.
+    /// being sent or kept in memory; those that are kept take at most a sixteenth, and at most 32 MB. One image
+    /// may take half of it to be decoded or encoded, and have a pixel for each 32 bytes of it.
     public var memory: Int
 
     // MARK: Caching

@@ -13,6 +13,8 @@ struct Ordering: Sendable {
     var settings = configuration.urls
     settings.sources.allowsLocalFiles = configuration.localRoot != nil
     settings.sources.addressGuard = configuration.addressGuard
+    // A picture, a copy of it and its file take half of the memory at most.
+    settings.maxPixels = min(settings.maxPixels, configuration.memory / 32)
     let encoders = pipeline.configuration.encoders.formats
     settings.formats.removeAll { !encoders.contains($0) }
     do throws(ConfigurationError) {

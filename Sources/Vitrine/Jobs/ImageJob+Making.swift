@@ -65,23 +65,33 @@ extension ImageJob {
     if let old = self.bytes { turn.release(old) }
     self.bytes = bytes
     if bytes.origin == .network { fetchedByteCount = bytes.data.count }
-    guard request.isExact, place == nil else { return begin(bytes, &turn) }
-    stage?.enter("queue", at: turn.uptime)
+    guard place == nil else { return begin(bytes, &turn) }
+    takePlace(.decode, &turn) { $0.begin(bytes, &$1) }
+  }
+
+  /// Takes a place, if the image is made to be encoded, and goes on.
+  private func takePlace(
+    _ stage: LoadError.Stage,
+    _ turn: inout Turn,
+    _ begin: @escaping @Sendable (ImageJob, inout Turn) -> Void,
+  ) {
+    guard request.isExact else { return begin(self, &turn) }
+    self.stage?.enter("queue", at: turn.uptime)
     let entry = context.places.enter(request.lane) { [self, context] place in
       Task(executorPreference: context.stepper) {
         context.turn { turn in
           guard self.isRunning, self.waiting != nil else { return }
           (self.place, self.waiting) = (place, nil)
-          self.begin(bytes, &turn)
+          begin(self, &turn)
         }
       }
     }
     switch entry {
     case .place(let place):
       self.place = place
-      begin(bytes, &turn)
+      begin(self, &turn)
     case .waiting(let number): waiting = number
-    case .full: conclude(.failure(overloaded(.decode)), &turn)
+    case .full: conclude(.failure(overloaded(stage)), &turn)
     }
   }
 
@@ -194,7 +204,18 @@ extension ImageJob {
 
   private func process(_ input: ImageResponse, _ processor: ImageProcessor, _ turn: inout Turn) {
     if input.origin == .network { fetchedByteCount = input.byteCount }
-    work(.process, &turn) { [self] item in
+    if let place = input.place, place.take() {
+      self.place = place
+      return begin(input, processor, &turn)
+    }
+    // The picture's place is another job's, which makes something else of it. Who waits holds none.
+    var input = input
+    if let place = input.place.take() { turn.keep(place) }
+    takePlace(.process, &turn) { [input] in $0.begin(input, processor, &$1) }
+  }
+
+  private func begin(_ input: ImageResponse, _ processor: ImageProcessor, _ turn: inout Turn) {
+    work(.process, &turn) { [self, place] item in
       let container: ImageContainer
       do throws(ImageError) {
         container = try processor.process(input.container, processingContext(item))
@@ -204,7 +225,7 @@ extension ImageJob {
         throw LoadError(.processingFailed, .process, source, error.detail, cause: error.cause ?? error)
       }
       let image = input.loaded.replacing(container, nil)
-      input.place?.hold(container.bitmap.byteCount)
+      place?.hold(container.bitmap.byteCount)
       context.settlement.keep(made(image), from: input.origin)
       return input.replacing(image)
     }

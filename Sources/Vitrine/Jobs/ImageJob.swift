@@ -155,7 +155,7 @@ final class ImageJob: Job<ImageResponse>, @unchecked Sendable {
       return finish(result, &turn)
     }
     if let place {
-      place.hold(image.image.byteCount)
+      place.offer(image.image.byteCount)
       image.place = place
     }
     // What is not encoded may stay for as long as a caller likes.

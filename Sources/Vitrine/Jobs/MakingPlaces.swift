@@ -109,20 +109,41 @@ final class MakingPlaces: Sendable {
 }
 
 /// A place among the images that are made; releasing it gives it to the next one.
+///
+/// Several jobs may make something of one picture. One of them has its place.
 final class MakingPlace: Sendable {
+  private struct State {
+    var bytes = 0
+    var isTaken = true
+  }
+
   private let places: MakingPlaces
-  private let bytes = Lock(0)
+  private let state = Lock(State())
 
   fileprivate init(of places: MakingPlaces) { self.places = places }
 
-  deinit { places.change(bytes: -bytes.withLock { $0 }, places: -1) }
+  deinit { places.change(bytes: -state.withLock { $0.bytes }, places: -1) }
 
   /// Notes the size of the picture that is held now.
   func hold(_ count: Int) {
-    let change = bytes.withLock { bytes in
-      defer { bytes = count }
-      return count - bytes
+    let change = state.withLock { state in
+      defer { state.bytes = count }
+      return count - state.bytes
     }
     places.change(bytes: change, places: 0)
+  }
+
+  /// Has the next job take the place, with a picture of a size.
+  func offer(_ byteCount: Int) {
+    hold(byteCount)
+    state.withLock { $0.isTaken = false }
+  }
+
+  /// Takes the place that has been offered; returns `false` if another job has.
+  func take() -> Bool {
+    state.withLock { state in
+      defer { state.isTaken = true }
+      return !state.isTaken
+    }
   }
 }
