@@ -40,7 +40,7 @@ struct ItemListTests {
     let steps = list.update(removing: ["/there/c.jpg"], adding: items("b.jpg", "f.jpg"))
     #expect(steps.map(\.removed).reduce(0, +) == 1)
     follow(&shown, steps)
-    #expect(shown == list.visible.map(\.id))
+    #expect(shown == list.visible.map(\.id.text))
   }
 
   @Test
@@ -63,7 +63,7 @@ struct ItemListTests {
       case 2: follow(&shown, list.replace(with: some + list.visible))
       default: follow(&shown, list.update(removing: some.prefix(2).map(\.id), adding: Array(some.suffix(3))))
       }
-      #expect(shown == list.visible.map(\.id))
+      #expect(shown == list.visible.map(\.id.text))
     }
   }
 
@@ -77,7 +77,7 @@ struct ItemListTests {
       let steps = list.setSearch(search)
       #expect(steps.count <= 100)
       follow(&shown, steps)
-      #expect(shown == list.visible.map(\.id))
+      #expect(shown == list.visible.map(\.id.text))
     }
   }
 
@@ -92,7 +92,7 @@ struct ItemListTests {
         follow(&shown, list.setSearch(search))
         follow(&shown, list.replace(with: start))
         follow(&shown, list.replace(with: other))
-        #expect(shown == list.visible.map(\.id))
+        #expect(shown == list.visible.map(\.id.text))
         #expect(names(list) == (search.isEmpty ? ["a.png", "b.jpg", "c.jpg"] : ["b.jpg", "c.jpg"]))
         #expect(list.order == order && list.position(of: "/there/c.jpg") == names(list).count - 1)
       }

@@ -78,7 +78,7 @@ struct BodyBudgetTests {
   func whoWouldNeedMoreIsToldToComeAgain() async throws {
     let loader = FakeLoader()
     for number in 0..<3 {
-      let picture = try Bitmap.noise(width: 1600, height: 1200, seed: UInt64(number)).encoded(as: .png)
+      let picture = try Bitmap.noise(width: 1000, height: 1000, seed: UInt64(number)).encoded(as: .png)
       loader.answer("http://images.invalid/\(number)", with: picture)
     }
     let server = try TestServer(loader) { $0.memory = 32 << 20 }
@@ -86,7 +86,7 @@ struct BodyBudgetTests {
     var answers: [String] = []
     for number in 0..<3 {
       let reader = try RawConnection(to: server.server.port, receiving: 4096)
-      let target = TestServer.target("rs:fit:1600:1200", of: "http://images.invalid/\(number)", "@png")
+      let target = TestServer.target("rs:fit:1000:1000", of: "http://images.invalid/\(number)", "@png")
       reader.send("GET \(target) HTTP/1.1\r\nHost: a\r\n\r\n")
       answers.append(await reader.read())
       readers.append(reader)

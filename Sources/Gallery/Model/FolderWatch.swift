@@ -7,7 +7,7 @@ package final class FolderWatch: Sendable {
   /// A change of the folder.
   package enum Change: Sendable, Equatable {
     /// Files of these names came, changed or went.
-    case names(Set<String>)
+    case names(Set<ItemID>)
     /// So much that the system has lost count.
     case everything
     /// The folder is no longer there; nothing follows.
@@ -98,7 +98,7 @@ package final class FolderWatch: Sendable {
   }
 
   private struct Batch {
-    var names: Set<String> = []
+    var names: Set<ItemID> = []
     var isOverflown = false
     var isGone = false
     /// True if the watch has ended.
@@ -118,7 +118,7 @@ package final class FolderWatch: Sendable {
         if mask & UInt32(IN_Q_OVERFLOW) != 0 { isOverflown = true }
         if mask & UInt32(IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT) != 0 { isGone = true }
         if mask & UInt32(IN_IGNORED) != 0 { isLast = true }
-        if unsafe !name.isEmpty { unsafe names.insert(String(decoding: name, as: UTF8.self)) }
+        if unsafe !name.isEmpty { unsafe names.insert(ItemID(String(decoding: name, as: UTF8.self))) }
       }
     }
   }

@@ -8,6 +8,16 @@ package struct GalleryItem: Sendable, Identifiable, Equatable {
     case file(String)
     /// An http or https URL.
     case url(String)
+
+    /// Two are equal if their bytes are.
+    package static func == (one: Self, other: Self) -> Bool {
+      switch (one, other) {
+      case (.file(let one), .file(let other)), (.url(let one), .url(let other)): ItemID(one) == ItemID(other)
+      default: false
+      }
+    }
+
+    package func hash(into hasher: inout Hasher) { ItemID(text).hash(into: &hasher) }
   }
 
   /// The place of its bytes.
@@ -37,11 +47,7 @@ package struct GalleryItem: Sendable, Identifiable, Equatable {
   }
 
   /// The path or the URL, unique in a gallery.
-  package var id: String {
-    switch place {
-    case .file(let text), .url(let text): text
-    }
-  }
+  package var id: ItemID { ItemID(place.text) }
 
   /// The path; `nil` for a URL.
   package var path: String? { if case .file(let path) = place { path } else { nil } }

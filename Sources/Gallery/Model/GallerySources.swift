@@ -8,7 +8,7 @@ package struct GallerySources: Sendable, Equatable {
   /// Pictures that are shown by themselves.
   package var items: [GalleryItem] = []
   /// The picture to open at once.
-  package var opened: String?
+  package var opened: ItemID?
   /// Messages about arguments that are neither pictures nor folders nor lists.
   package private(set) var problems: [String] = []
 
@@ -22,11 +22,11 @@ package struct GallerySources: Sendable, Equatable {
   /// One picture alone stands for its folder, and is opened in it. A text file is a list of URLs or paths, one a line.
   /// Files and folders that do not exist are left out, with a message in ``problems``.
   package init(_ arguments: [String]) {
-    var seen: Set<String> = []
+    var seen: Set<ItemID> = []
     for argument in arguments { add(argument, &seen, readsLists: true) }
     if arguments.count == 1, folders.isEmpty, items.count == 1, let path = items[0].path {
       folders = [items[0].container]
-      (items, opened) = ([], path)
+      (items, opened) = ([], ItemID(path))
     }
   }
 
@@ -50,17 +50,17 @@ package struct GallerySources: Sendable, Equatable {
     return paths
   }
 
-  private mutating func add(_ argument: String, _ seen: inout Set<String>, readsLists: Bool) {
+  private mutating func add(_ argument: String, _ seen: inout Set<ItemID>, readsLists: Bool) {
     guard let place = PastedText.place(argument) else { return }
     switch place {
     case .url:
-      if seen.insert(argument).inserted { items.append(GalleryItem(place)) }
+      if seen.insert(ItemID(argument)).inserted { items.append(GalleryItem(place)) }
     case .file(let path):
       guard let status = ByteString(path).status() else {
         if readsLists { problems.append("\(path): \(FileError(code: ENOENT))") }
         return
       }
-      guard seen.insert(path).inserted else { return }
+      guard seen.insert(ItemID(path)).inserted else { return }
       if status.kind == S_IFDIR {
         folders.append(path)
       } else if let item = FolderListing.item(at: path) {

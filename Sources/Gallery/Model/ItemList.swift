@@ -16,11 +16,11 @@ package struct ListSplice: Sendable, Equatable {
 ///
 /// Every change returns the steps that the view has to take, in order.
 package struct ItemList: Sendable {
-  private var items: [String: GalleryItem] = [:]
+  private var items: [ItemID: GalleryItem] = [:]
   private var sorted: [GalleryItem] = []
   /// The pictures that the search finds, in order.
   package private(set) var visible: [GalleryItem] = []
-  private var positions: [String: Int] = [:]
+  private var positions: [ItemID: Int] = [:]
   /// The order; ``setOrder(_:)`` changes it.
   package private(set) var order = ItemOrder.name
   /// The text that is searched; ``setSearch(_:)`` changes it.
@@ -43,10 +43,10 @@ package struct ItemList: Sendable {
   package var count: Int { items.count }
 
   /// The picture with an id, found or not.
-  package subscript(id: String) -> GalleryItem? { items[id] }
+  package subscript(id: ItemID) -> GalleryItem? { items[id] }
 
   /// The position of a picture among the visible ones.
-  package func position(of id: String) -> Int? { positions[id] }
+  package func position(of id: ItemID) -> Int? { positions[id] }
 
   /// Replaces all pictures; of those with one id, the last counts.
   package mutating func replace(with new: [GalleryItem]) -> [ListSplice] {
@@ -61,11 +61,11 @@ package struct ItemList: Sendable {
     sorted = new.order == order ? new.sorted : new.sorted.sorted(by: order.precedes)
     guard visible.isEmpty, search.isEmpty, new.order == order, new.search.isEmpty else { return show() }
     (visible, positions) = (new.visible, new.positions)
-    return visible.isEmpty ? [] : [ListSplice(position: 0, removed: 0, added: visible.map(\.id))]
+    return visible.isEmpty ? [] : [ListSplice(position: 0, removed: 0, added: visible.map(\.id.text))]
   }
 
   /// Removes pictures, and adds some or replaces them by newer versions of themselves.
-  package mutating func update(removing ids: some Sequence<String>, adding new: [GalleryItem]) -> [ListSplice] {
+  package mutating func update(removing ids: some Sequence<ItemID>, adding new: [GalleryItem]) -> [ListSplice] {
     var touched = Set(ids)
     for id in touched { items[id] = nil }
     for item in new where items[item.id] != item {
@@ -101,14 +101,14 @@ package struct ItemList: Sendable {
   }
 
   /// The picture to go on with when others go: the next one that stays, or else the one before.
-  package func neighbour(of id: String, without leaving: Set<String>) -> String? {
+  package func neighbour(of id: ItemID, without leaving: Set<ItemID>) -> ItemID? {
     guard let position = positions[id] else { return nil }
     let after = visible[position...].first { !leaving.contains($0.id) }
     return (after ?? visible[..<position].last { !leaving.contains($0.id) })?.id
   }
 
   /// Sorts and searches anew; the pictures of `moving` may get another place among the others.
-  private mutating func show(moving: Set<String> = []) -> [ListSplice] {
+  private mutating func show(moving: Set<ItemID> = []) -> [ListSplice] {
     let words = NameSearch(search)
     let old = visible
     visible = words.isEmpty ? sorted : sorted.filter { words.finds($0.name) }
@@ -117,7 +117,7 @@ package struct ItemList: Sendable {
     // What keeps its place is not touched. If only what was expected to move has moved, it leaves and comes again.
     let steps =
       steps(from: old, oldPositions, moving: []) ?? steps(from: old, oldPositions, moving: moving)
-      ?? [ListSplice(position: 0, removed: old.count, added: visible.map(\.id))]
+      ?? [ListSplice(position: 0, removed: old.count, added: visible.map(\.id.text))]
     return steps.count > Self.stepLimit ? [joined(steps)] : steps
   }
 
@@ -132,12 +132,12 @@ package struct ItemList: Sendable {
     return ListSplice(
       position: first.position,
       removed: end - first.position - growth,
-      added: visible[first.position..<end].map(\.id),
+      added: visible[first.position..<end].map(\.id.text),
     )
   }
 
-  private static func positions(of items: [GalleryItem]) -> [String: Int] {
-    var positions: [String: Int] = Dictionary(minimumCapacity: items.count)
+  private static func positions(of items: [GalleryItem]) -> [ItemID: Int] {
+    var positions: [ItemID: Int] = Dictionary(minimumCapacity: items.count)
     for (position, item) in items.enumerated() { positions[item.id] = position }
     return positions
   }
@@ -146,10 +146,10 @@ package struct ItemList: Sendable {
   /// another order.
   private func steps(
     from old: [GalleryItem],
-    _ oldPositions: [String: Int],
-    moving: Set<String>,
+    _ oldPositions: [ItemID: Int],
+    moving: Set<ItemID>,
   ) -> [ListSplice]? {
-    func stays(_ id: String) -> Bool { oldPositions[id] != nil && positions[id] != nil && !moving.contains(id) }
+    func stays(_ id: ItemID) -> Bool { oldPositions[id] != nil && positions[id] != nil && !moving.contains(id) }
     var last = -1
     for item in visible where stays(item.id) {
       guard let position = oldPositions[item.id], position > last else { return nil }
@@ -162,7 +162,7 @@ package struct ItemList: Sendable {
       while before < old.count, !stays(old[before].id) { before += 1 }
       while now < visible.count, !stays(visible[now].id) { now += 1 }
       if before > firstRemoved || now > firstAdded {
-        let added = visible[firstAdded..<now].map(\.id)
+        let added = visible[firstAdded..<now].map(\.id.text)
         steps.append(ListSplice(position: firstAdded, removed: before - firstRemoved, added: added))
       }
       // The same picture in both.

@@ -8,11 +8,11 @@ package final class Library {
   /// A change of the pictures.
   package enum Change: Sendable {
     /// Others were opened: all pictures, the one to open at once, and messages about what could not be listed.
-    case replaced(ItemList, opened: String?, problems: [String])
+    case replaced(ItemList, opened: ItemID?, problems: [String])
     /// Nothing of what was to be opened is there; the messages say why.
     case failed([String])
     /// Pictures went, came or have newer versions.
-    case updated(removed: [String], items: [GalleryItem])
+    case updated(removed: [ItemID], items: [GalleryItem])
   }
 
   /// Called with every change.
@@ -154,7 +154,9 @@ package final class Library {
     case .names(let names):
       let parent = folder == "/" ? folder : folder + "/"
       let items = await run {
-        names.filter { !$0.hasPrefix(".") }.map { (parent + $0, FolderListing.item(at: parent + $0)) }
+        names.filter { !$0.text.hasPrefix(".") }.map { name in
+          (parent + name.text, FolderListing.item(at: parent + name.text))
+        }
       }
       guard generation == self.generation else { return }
       report(items ?? [])
@@ -164,7 +166,7 @@ package final class Library {
 
   private func report(_ items: [(String, GalleryItem?)]) {
     guard !items.isEmpty else { return }
-    onChange(.updated(removed: items.filter { $0.1 == nil }.map(\.0), items: items.compactMap(\.1)))
+    onChange(.updated(removed: items.filter { $0.1 == nil }.map { ItemID($0.0) }, items: items.compactMap(\.1)))
   }
 
   private func run<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value? {

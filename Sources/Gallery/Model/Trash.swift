@@ -49,9 +49,10 @@ package struct Trash: Sendable {
     for (folder, known) in zip(folders, before) {
       for name in notes(of: path, in: folder).subtracting(known).sorted() {
         let note = "\(folder)/info/\(name)"
-        let place = "\(folder)/files/\(name.dropLast(Self.ending.count))"
+        let place = "\(folder)/files/\(name.text.dropLast(Self.ending.count))"
         guard let text = try? FileContents.at(note),
-          Self.original(in: String(decoding: text, as: UTF8.self), folder) == path
+          let original = Self.original(in: String(decoding: text, as: UTF8.self), folder),
+          ItemID(original) == ItemID(path)
         else { continue }
         return TrashedFile(original: path, place: place, note: note)
       }
@@ -96,12 +97,12 @@ package struct Trash: Sendable {
   }
 
   /// Returns the names of the notes that may be about a file of this name.
-  private func notes(of path: String, in folder: String) -> Set<String> {
+  private func notes(of path: String, in folder: String) -> Set<ItemID> {
     let name = path.split(separator: "/").last.map(String.init) ?? path
     // A second file of a name is kept as "name.2.jpg" or "name.jpg.2".
     let stem = name.drop { $0 == "." }.prefix { $0 != "." }
     let names = (try? FileManager.default.contentsOfDirectory(atPath: "\(folder)/info")) ?? []
-    return Set(names.filter { $0.contains(stem) && $0.hasSuffix(Self.ending) })
+    return Set(names.filter { $0.contains(stem) && $0.hasSuffix(Self.ending) }.map { ItemID($0) })
   }
 
   private static func parent(of path: String) -> String {

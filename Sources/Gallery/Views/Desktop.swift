@@ -119,7 +119,7 @@ enum Desktop {
     }
     var text = GValue()
     unsafe g_value_init(&text, textType)
-    unsafe g_value_set_string(&text, items.map(\.id).joined(separator: "\n"))
+    unsafe g_value_set_string(&text, items.map(\.id.text).joined(separator: "\n"))
     unsafe providers.append(gdk_content_provider_new_for_value(&text))
     unsafe g_value_unset(&text)
     // The union takes the providers, and the clipboard a reference to it.

@@ -13,7 +13,7 @@ final class GalleryCell {
   /// Called when the picture shows something else.
   var onContent: () -> Void = {}
   /// The id of the picture; `nil` between two.
-  private(set) var id: String?
+  private(set) var id: ItemID?
   /// The image that is shown.
   private(set) var shown: ImageResponse?
   /// True if the picture is there, or has failed.

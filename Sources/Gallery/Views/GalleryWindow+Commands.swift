@@ -208,7 +208,7 @@ extension GalleryWindow {
     toast.hide()
     if let problem = problem ?? nil { toast.show(translated("It cannot be put back: %s", problem.description)) }
     await library.filesChanged(files.map(\.original))
-    let back = files.compactMap { grid.list[$0.original] }
+    let back = files.compactMap { grid.list[ItemID($0.original)] }
     guard let first = back.first else { return update() }
     if page == .photo { open(first) } else { grid.select(SelectedItems(Set(back.map(\.id)))) }
   }

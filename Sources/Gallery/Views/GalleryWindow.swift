@@ -206,7 +206,7 @@ final class GalleryWindow {
   }
 
   /// Goes on with others before pictures leave.
-  func leave(_ leaving: Set<String>) {
+  func leave(_ leaving: Set<ItemID>) {
     guard !leaving.isEmpty else { return }
     grid.prepareToRemove(leaving)
     guard page == .photo, let open = photo.item, leaving.contains(open.id) else { return }

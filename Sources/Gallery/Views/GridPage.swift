@@ -174,7 +174,7 @@ final class GridPage {
   /// The part of the grid that is visible.
   private struct Place {
     /// The id of the first picture.
-    let first: String
+    let first: ItemID
     /// The distance from the beginning, in points.
     let value: Double
   }
@@ -189,7 +189,7 @@ final class GridPage {
     unsafe gtk_scrolled_window_get_vadjustment(cast(widget.pointer))
   }
 
-  private func scroll(to id: String) {
+  private func scroll(to id: ItemID) {
     guard let position = list.position(of: id) else { return }
     // The action takes the number; the variant is floating, and the call takes it.
     unsafe gtk_widget_activate_action_variant(
@@ -211,10 +211,10 @@ final class GridPage {
   }
 
   /// Notes that pictures leave: the next one is selected in their place.
-  func prepareToRemove(_ ids: Set<String>) { selected.leave(ids, from: list) }
+  func prepareToRemove(_ ids: Set<ItemID>) { selected.leave(ids, from: list) }
 
   /// Shows newer versions of pictures in their cells; the old ones stay until the new ones are there.
-  func reload(_ ids: Set<String>) {
+  func reload(_ ids: Set<ItemID>) {
     for cell in liveCells {
       guard let id = cell.id, ids.contains(id), let item = list[id] else { continue }
       cell.reload(item)
@@ -248,7 +248,7 @@ final class GridPage {
   }
 
   /// Selects a picture, scrolls to it and gives it the keyboard.
-  func show(_ id: String) {
+  func show(_ id: ItemID) {
     guard list.position(of: id) != nil else { return }
     select(SelectedItems([id]))
     scrollAndFocus(id)
@@ -260,7 +260,7 @@ final class GridPage {
     }
   }
 
-  private func scrollAndFocus(_ id: String) {
+  private func scrollAndFocus(_ id: ItemID) {
     scroll(to: id)
     // The grid itself gives the keyboard to the cell that had it before.
     if let cell = liveCells.first(where: { $0.id == id }) { cell.focus() } else { focus() }
@@ -300,7 +300,7 @@ final class GridPage {
       failure: .symbol("image-missing-symbolic"),
       prefetch: 40,
     ) { [weak self] item in
-      unsafe item.text.flatMap { self?.list[$0] }?.request
+      unsafe item.text.flatMap { self?.list[ItemID($0)] }?.request
     }
     let size = cellSize
     factory.onSetup = { [weak self] cell in
@@ -310,7 +310,7 @@ final class GridPage {
       self?.keep(gallery)
       cell.onBind = { [weak self] cell in
         // The closure keeps the cell's other widgets.
-        gallery.bind(unsafe cell.item?.text.flatMap { self?.list[$0] }, at: cell.position)
+        gallery.bind(unsafe cell.item?.text.flatMap { self?.list[ItemID($0)] }, at: cell.position)
       }
       cell.onUnbind = { _ in gallery.bind(nil, at: 0) }
     }
@@ -330,7 +330,7 @@ final class GridPage {
   private var liveCells: [GalleryCell] { cells.compactMap(\.cell) }
 
   /// The pixels of a picture in the grid, for the placeholder of an opened one.
-  func pixels(of id: String) -> Bitmap? { liveCells.first { $0.id == id }?.shown?.image }
+  func pixels(of id: ItemID) -> Bitmap? { liveCells.first { $0.id == id }?.shown?.image }
 
   private func contentChanged() {
     guard isWaitingForFirstScreen else { return }

@@ -10,12 +10,12 @@ struct OptionDraft {
   var expires: Date?
 
   private let configuration: ThumbnailURLs.Configuration
-  private let presets: [String: [URLOption]]
+  private let presets: [ByteString: [URLOption]]
   private var optionCount = 0
   private var presetCount = 0
   private var openPresets: [String] = []
 
-  init(_ configuration: ThumbnailURLs.Configuration, _ presets: [String: [URLOption]]) {
+  init(_ configuration: ThumbnailURLs.Configuration, _ presets: [ByteString: [URLOption]]) {
     (self.configuration, self.presets, options) = (configuration, presets, configuration.defaults)
   }
 
@@ -42,7 +42,7 @@ struct OptionDraft {
 
   /// Applies the options of a preset, which may name others.
   mutating func apply(preset name: String) throws(RequestError) {
-    guard let list = presets[name] else {
+    guard let list = presets[ByteString(name)] else {
       if configuration.skipsUnknownPresets { return }
       throw RequestError(400, "unknown preset '\(name.prefix(40))'")
     }
@@ -57,7 +57,7 @@ struct OptionDraft {
 
   /// Applies the preset for all requests, if there is one.
   mutating func applyDefaultPreset() throws(RequestError) {
-    if presets["default"] != nil { try apply(preset: "default") }
+    if presets[ByteString("default")] != nil { try apply(preset: "default") }
   }
 
   /// Returns the format of a name or an extension.

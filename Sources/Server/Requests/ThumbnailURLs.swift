@@ -65,7 +65,8 @@ public struct ThumbnailURLs: Sendable {
   }
 
   let configuration: Configuration
-  let presets: [String: [URLOption]]
+  /// The presets; their names are bytes.
+  let presets: [ByteString: [URLOption]]
 
   /// Makes the URLs of a server.
   ///
@@ -73,16 +74,16 @@ public struct ThumbnailURLs: Sendable {
   /// - Throws: ``ConfigurationError`` if a preset is not valid.
   public init(_ configuration: Configuration = Configuration()) throws(ConfigurationError) {
     self.configuration = configuration
-    var presets: [String: [URLOption]] = [:]
+    var presets: [ByteString: [URLOption]] = [:]
     for (name, text) in configuration.presets {
       do throws(RequestError) {
-        presets[name] = try URLOption.list(text)
+        presets[ByteString(name)] = try URLOption.list(text)
       } catch {
         throw ConfigurationError("the preset '\(name)' is not valid: \(error.text)")
       }
     }
     self.presets = presets
-    for name in presets.keys.sorted() {
+    for name in configuration.presets.keys.sorted() {
       do throws(RequestError) {
         var draft = draft()
         // Options that go together only with others are no error yet.

@@ -67,6 +67,20 @@ struct RoundTripTests {
     #expect(refusal.text.contains(text), "\(refusal)")
   }
 
+  /// "é" as one character and as two; "K" and the sign of kelvin.
+  @Test(arguments: [("caf\u{E9}", "caf%C3%A9", "cafe%CC%81"), ("K", "K", "%E2%84%AA")])
+  func namesOfPresetsAreBytes(preset: String, name: String, other: String) throws {
+    var configuration = ThumbnailURLs.Configuration()
+    configuration.presets = [preset: "w:100"]
+    let urls = try ThumbnailURLs(configuration)
+    func width(_ preset: String) throws -> Int {
+      try urls.request(path: "/_/pr:\(preset)/plain/http://example.com/a.jpg").options.width
+    }
+    #expect(try width(name) == 100)
+    #expect(throws: RequestError.self) { try width(other) }
+    #expect(throws: RequestError.self) { try urls.request(path: "/", query: "src=http://example.com/&pr=\(other)") }
+  }
+
   @Test
   func presetsStandForOptions() throws {
     let urls = try ThumbnailURLs {

@@ -34,6 +34,18 @@ struct EncodedTests {
 
   private var counts: [Int] { [parts.loader.counts.loads, decoder.decodes.count, encoder.encodes.count] }
 
+  @Test
+  func whatTakesTooMuchMemoryIsNotEncoded() async throws {
+    serve()
+    let pipeline = ImagePipeline.testing(parts) { $0.maxEncodeBytes = 1000 }
+    let error = await #expect(throws: LoadError.self) { try await pipeline.encoded(for: request, as: .png()) }
+    #expect(
+      error?.code == .unencodable && error?.detail.contains("over the limit of") == true,
+      "\(String(describing: error))",
+    )
+    #expect(pipeline.makingCount == 0)
+  }
+
   // MARK: Sharing
 
   @Test
