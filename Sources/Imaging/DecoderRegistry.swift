@@ -67,13 +67,13 @@ public struct DecoderRegistry: Sendable {
 
   /// Makes a registry that asks `decoders` from the first to the last.
   public init(_ decoders: [any ImageDecoder]) {
-    entries = decoders.map { .local($0) }
+    entries = decoders.map { .local(CheckedDecoder.checking($0)) }
     hasForeignDecoders = decoders.contains { !($0 is any VitrineDecoder) }
   }
 
   /// Adds a decoder that is asked before those already there.
   public mutating func add(_ decoder: some ImageDecoder) {
-    entries.insert(.local(decoder), at: 0)
+    entries.insert(.local(CheckedDecoder.checking(decoder)), at: 0)
     if !(decoder is any VitrineDecoder) { hasForeignDecoders = true }
   }
 

@@ -114,7 +114,7 @@ struct Renderer {
         unsafe transform?.apply(to: row)
         unsafe writer.write(UnsafeRawBufferPointer(row))
       }
-    } else if let part = part(of: source, crop, width: width, height: height) {
+    } else if let part = try part(of: source, crop, width: width, height: height) {
       try cut(part, of: source, transform, &writer)
     } else {
       try resample(source, transform, crop: crop, width: width, height: height, &writer)
@@ -163,12 +163,21 @@ struct Renderer {
   }
 
   /// Returns the delivered pixels that are the output without filtering; `nil` if they must be filtered.
-  private func part(of source: any RowSource, _ crop: PixelRect, width: Int, height: Int) -> PixelRegion? {
+  private func part(
+    of source: any RowSource,
+    _ crop: PixelRect,
+    width: Int,
+    height: Int,
+  ) throws(ImageError) -> PixelRegion? {
     guard source.extentWidth == Double(info.storedWidth), source.extentHeight == Double(info.storedHeight),
       let x = Int(exactly: crop.x), let y = Int(exactly: crop.y), crop.width == Double(width),
       crop.height == Double(height)
     else { return nil }
-    return PixelRegion(x: x - source.origin.x, y: y - source.origin.y, width: width, height: height)
+    let part = PixelRegion(x: x - source.origin.x, y: y - source.origin.y, width: width, height: height)
+    guard part.x >= 0, part.y >= 0, part.x + width <= source.width, part.y + height <= source.height else {
+      throw lacks(source)
+    }
+    return part
   }
 
   private func cut(
@@ -199,13 +208,18 @@ struct Renderer {
   ) throws(ImageError) {
     let scaleX = source.extentWidth / Double(info.storedWidth)
     let scaleY = source.extentHeight / Double(info.storedHeight)
+    let (left, top) = (crop.x * scaleX - Double(source.origin.x), crop.y * scaleY - Double(source.origin.y))
+    // Half a pixel for rounding.
+    guard left >= -0.5, top >= -0.5, left + crop.width * scaleX <= Double(source.width) + 0.5,
+      top + crop.height * scaleY <= Double(source.height) + 0.5
+    else { throw lacks(source) }
     let resampler = Resampler(
       Resampler.Source(
         width: source.width,
         height: source.height,
         crop: PixelRect(
-          x: crop.x * scaleX - Double(source.origin.x),
-          y: crop.y * scaleY - Double(source.origin.y),
+          x: left,
+          y: top,
           width: crop.width * scaleX,
           height: crop.height * scaleY,
         ),
@@ -261,6 +275,11 @@ struct Renderer {
       throw error
     }
     writer.finish()
+  }
+
+  /// The error of a source that has skipped pixels that are needed.
+  private func lacks(_ source: any RowSource) -> ImageError {
+    .impossible(info.format, "\(source.width)x\(source.height) pixels at \(source.origin.x),\(source.origin.y)")
   }
 
   private func ended(_ row: Int, _ height: Int) -> ImageError {
