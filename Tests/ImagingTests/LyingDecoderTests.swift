@@ -22,14 +22,27 @@ struct LyingDecoderTests {
 
     var testDescription: String { "\(self)" }
 
-    static let all: [Lie] =
-      [(0, 8), (8, 0), (-1, 8), (8, .min), (1 << 40, 8), (8, .max), (.max, .max)].map { .stored($0, $1) }
-      + [(0, 0), (-1, 0), (.min, 0), (2, .nan), (2, -1), (2, .infinity), (.max, 1)].map { .frames($0, $1) }
-      + [0, -8, 65, .max].map { .bits($0) } + [-1, .min, .max].map { .working($0) }
-      + [(0, 8), (8, 0), (-8, 8), (8, -8), (9, 8), (8, 9), (1 << 40, 8), (8, .max), (.min, 8)].map { .rows($0, $1) }
-      + [(0, 8), (8, 0), (-8, 8), (.nan, 8), (8, .infinity), (1e300, 8), (0.001, 8), (9, 8)].map { .extent($0, $1) }
-      + [(1, 0), (0, 1), (-1, 0), (0, -1), (.max, 0), (0, .min), (8, 8), (1 << 40, 0)].map { .origin($0, $1) }
-      + [-1, .min, .max, 17, 0].map { .got($0) } + [.grows]
+    static let all: [Lie] = {
+      var all: [Lie] = [.grows]
+      let sizes: [(Int, Int)] = [(0, 8), (8, 0), (-1, 8), (8, .min), (1 << 40, 8), (8, .max), (.max, .max)]
+      for (width, height) in sizes { all.append(.stored(width, height)) }
+      let frames: [(Int, Double)] = [(0, 0), (-1, 0), (.min, 0), (2, .nan), (2, -1), (2, .infinity)]
+      for (count, duration) in frames { all.append(.frames(count, duration)) }
+      for count in [0, -8, 65, Int.max] { all.append(.bits(count)) }
+      for count in [-1, Int.min, Int.max] { all.append(.working(count)) }
+      let rows: [(Int, Int)] = [(0, 8), (-8, 8), (8, -8), (9, 8), (8, 9), (1 << 40, 8), (8, .max), (.min, 8)]
+      for (width, height) in rows { all.append(.rows(width, height)) }
+      let extents: [(Double, Double)] = [
+        (0, 8), (-8, 8), (.nan, 8), (8, .infinity), (1e300, 8), (0.001, 8), (9, 8),
+      ]
+      for (width, height) in extents { all.append(.extent(width, height)) }
+      let origins: [(Int, Int)] = [
+        (1, 0), (0, 1), (-1, 0), (0, -1), (.max, 0), (0, .min), (8, 8), (1 << 40, 0),
+      ]
+      for (x, y) in origins { all.append(.origin(x, y)) }
+      for count in [-1, Int.min, Int.max, 17, 0] { all.append(.got(count)) }
+      return all
+    }()
   }
 
   private final class Rows: RowSource {

@@ -11,7 +11,7 @@ enum Liar: String, CaseIterable {
   case otherVersion, noHello, helloWithMore
   // Before an answer.
   case longMessage, emptyMessage, unknownMessage, secondHello, permitsWithoutEnd, impossibleHeader, hugeHeader
-  case deafToRefusal, tooMuchSpace, unknownError, errorWithControls
+  case deafToRefusal, tooMuchSpace, spaceForALargerOne, moreAndMoreSpace, unknownError, errorWithControls
   // The answer.
   case noImage, otherSize, otherShare, pixelsElsewhere, pixelsBehindTheEnd, profileElsewhere, longer, shorter
   // The answer to a picture to be encoded.
@@ -69,6 +69,12 @@ enum Liar: String, CaseIterable {
     case .unknownMessage: sendBytes(channel, 8)
     case .secondHello: send(channel, .hello)
     case .permitsWithoutEnd: for _ in 0..<10 { permit(channel) }
+    // For a picture of a size that nobody has permitted.
+    case .spaceForALargerOne:
+      send(channel, .space) { (message) throws(Malformed) in try message.add(200 << 20) }
+    // The answer to each is a mapping, which it keeps.
+    case .moreAndMoreSpace:
+      for size in 2..<12 { send(channel, .space) { (message) throws(Malformed) in try message.add(size << 20) } }
     case .tooMuchSpace:
       send(channel, .space) { (message) throws(Malformed) in try message.add(1 << 40) }
     case .unknownError:

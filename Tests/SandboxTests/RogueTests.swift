@@ -183,7 +183,8 @@ struct RogueTests {
 
   @Test(arguments: [
     "helloWithMore", "longMessage", "emptyMessage", "unknownMessage", "secondHello", "permitsWithoutEnd",
-    "impossibleHeader", "tooMuchSpace", "unknownError", "noImage", "otherSize", "otherShare", "pixelsElsewhere",
+    "impossibleHeader", "tooMuchSpace", "spaceForALargerOne", "moreAndMoreSpace", "unknownError", "noImage",
+    "otherSize", "otherShare", "pixelsElsewhere",
     "pixelsBehindTheEnd", "profileElsewhere", "longer", "shorter",
   ])
   func aWorkerThatLiesCostsOneImageAndIsEnded(name: String) throws {

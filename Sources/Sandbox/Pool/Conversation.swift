@@ -19,7 +19,7 @@ struct Conversation {
 
   /// The bytes that most decodes do not exceed.
   private static let usualByteCount = 32 << 20
-  /// The number of times that a worker may ask for permission for one image.
+  /// The number of times that a worker may ask for permission or for space for one image.
   private static let permitLimit = 4
 
   let worker: WorkerProcess
@@ -32,6 +32,8 @@ struct Conversation {
   /// The bytes that are kept for the next frames of an animation.
   private var kept = 0
   private var control: DecodeControl
+  /// The bytes of pixels that the worker has been permitted.
+  private var permitted = 0
   /// The output, once there is one.
   private var output: SharedMapping?
   /// The reason why the image was given up, and the time at which the worker must have stopped.
@@ -81,6 +83,9 @@ struct Conversation {
         guard permits <= Self.permitLimit else { throw .lied("number of requests") }
         try permit(&message)
       case .space:
+        // A worker that keeps what it gets could have any number of mappings.
+        permits += 1
+        guard permits <= Self.permitLimit else { throw .lied("number of requests") }
         var count = 0
         let most = mostOutput
         try lies { () throws(Malformed) in
@@ -151,6 +156,7 @@ struct Conversation {
       return try send(.refuse)
     }
     if hasWaited { control = control.restarted() }
+    permitted = max(permitted, pixels + needs.extra)
     try provideOutput(pixels + needs.extra)
     try proceed(hasWaited: hasWaited)
   }
@@ -176,10 +182,11 @@ struct Conversation {
     return (pixels, hasWaited)
   }
 
-  /// The largest output that an answer can need.
+  /// The largest output that an answer can need: the pixels that are permitted, or fit without, and what belongs to them.
   private var mostOutput: Int {
     let limits = question.options.limits
-    return limits.outputByteCount.addingSaturating(limits.metadataByteCount.multipliedSaturating(by: 4))
+    let pixels = max(permitted, output?.byteCount ?? 0)
+    return pixels.addingSaturating(limits.metadataByteCount.multipliedSaturating(by: 4))
       .addingSaturating(limits.frameCount.multipliedSaturating(by: 8)).addingSaturating(1 << 12)
   }
 

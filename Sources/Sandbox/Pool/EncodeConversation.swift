@@ -27,6 +27,7 @@ struct EncodeConversation {
     worker.limit(memory: .max, isEstimate: true, time: Self.timeLimit)
     try begin()
     var frames: AnimatedImageFrames?
+    var hasSpace = false
     while true {
       var (message, reply) = try receive()
       switch reply {
@@ -43,6 +44,8 @@ struct EncodeConversation {
         do throws(ImageError) { next = try frames?.next() } catch { throw .stuck(error) }
         try send(next)
       case .space:
+        guard !hasSpace else { throw .lied("number of requests") }
+        hasSpace = true
         let count = try length(&message)
         guard let mapping = worker.mapping(.output, count) else { throw noMapping }
         output = mapping
