@@ -58,7 +58,7 @@ struct CheckedDecoder: ImageDecoder {
     guard sides.contains(info.storedWidth), sides.contains(info.storedHeight) else {
       throw .impossible(info.format, "\(info.storedWidth)x\(info.storedHeight) pixels")
     }
-    guard info.frameCount >= 1, info.loopCount >= 0, (0...1e9).contains(info.duration) else {
+    guard info.frameCount >= 1, info.loopCount >= 0, info.duration >= 0, info.duration.isFinite else {
       throw .impossible(info.format, "\(info.frameCount) frames of \(info.duration) s")
     }
     guard (1...64).contains(info.bitsPerComponent), info.workingByteCount.map({ $0 >= 0 }) ?? true else {

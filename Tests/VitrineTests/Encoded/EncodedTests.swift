@@ -43,7 +43,7 @@ struct EncodedTests {
       error?.code == .unencodable && error?.detail.contains("over the limit of") == true,
       "\(String(describing: error))",
     )
-    #expect(pipeline.makingCount == 0)
+    try await until { pipeline.makingCount == 0 }
   }
 
   // MARK: Sharing
