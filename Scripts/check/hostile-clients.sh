@@ -4,9 +4,8 @@
 # ask for gigabytes or for ever, drawings with scripts, poisoned caches, 200 clients of one image, kill -9, slow clients
 # and IDLE (10,000) that do nothing, slow sources, too much work, and URLS (1,000,000) different URLs. Fails if
 # something gets through, an honest client is not served, or the server ends or grows. ATTACKS narrows it: urls
-# signatures files drawings poison crowd killed heads halves slow idle sources overload flood readers
-# canvases encoders holders trickles network everything. SEED (1) selects other
-# damage; SERVER is another program.
+# signatures files drawings poison crowd killed heads halves slow idle sources overload flood readers canvases encoders
+# holders trickles network everything. SEED (1) selects other damage; SERVER is another program.
 source "$(dirname "$0")/../lib/common.sh"
 source Scripts/lib/hostile.sh
 setup

@@ -20,6 +20,7 @@ from checks import check, finish
 from services import memory
 from load import percentile
 from raw_http import PATIENCE, Honest, Target, attack_arguments, descriptors, field, parsed
+from trickle import Trickle
 
 
 def is_cut(connection, within):
@@ -109,31 +110,6 @@ def idle(server, arguments):
     check(statuses.count(200) == 50, f"{statuses.count(200)} of 50 new clients were served")
     for connection in connections:
         connection.close()
-
-
-class Trickle:
-    """A server of images that never come."""
-
-    def __init__(self):
-        self.listener = socket.create_server(("127.0.0.1", 0), backlog=512)
-        self.port, self.accepted = self.listener.getsockname()[1], 0
-        threading.Thread(target=self.accept, daemon=True).start()
-
-    def accept(self):
-        while True:
-            connection, _ = self.listener.accept()
-            self.accepted += 1
-            threading.Thread(target=self.answer, args=[connection], daemon=True).start()
-
-    def answer(self, connection):
-        try:
-            connection.recv(1 << 16)
-            connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: image/jpeg\r\nContent-Length: 1000000\r\n\r\n\xff\xd8\xff")
-            while True:
-                time.sleep(1)
-                connection.sendall(b"\xe0")
-        except OSError:
-            connection.close()
 
 
 class Photograph(Trickle):

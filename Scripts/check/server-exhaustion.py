@@ -30,13 +30,8 @@ class Watch(threading.Thread):
         self.pid, self.peak, self.ends = pid, 0, threading.Event()
 
     def now(self):
-        total = 0
-        try:
-            with open(f"/proc/{self.pid}/task/{self.pid}/children") as file:
-                children = file.read().split()
-        except OSError:
-            children = []
-        # Threads other than the first start workers, too.
+        total, children = 0, []
+        # Each thread has those that it has started.
         for thread in os.listdir(f"/proc/{self.pid}/task"):
             try:
                 with open(f"/proc/{self.pid}/task/{thread}/children") as file:

@@ -26,7 +26,7 @@ struct LyingDecoderTests {
       var all: [Lie] = [.grows]
       let sizes: [(Int, Int)] = [(0, 8), (8, 0), (-1, 8), (8, .min), (1 << 40, 8), (8, .max), (.max, .max)]
       for (width, height) in sizes { all.append(.stored(width, height)) }
-      let frames: [(Int, Double)] = [(0, 0), (-1, 0), (.min, 0), (2, .nan), (2, -1), (2, .infinity)]
+      let frames: [(Int, Double)] = [(0, 0), (-1, 0), (.min, 0), (.max, 1), (2, .nan), (2, -1), (2, .infinity)]
       for (count, duration) in frames { all.append(.frames(count, duration)) }
       for count in [0, -8, 65, Int.max] { all.append(.bits(count)) }
       for count in [-1, Int.min, Int.max] { all.append(.working(count)) }

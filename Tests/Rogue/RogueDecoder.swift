@@ -1,3 +1,4 @@
+import CVitrineForgetting
 import VitrineImaging
 import VitrineRuntime
 
@@ -98,9 +99,10 @@ struct RogueDecoder: ImageDecoder {
       let blocks = unsafe (0..<20).compactMap { _ in unsafe malloc(size) }
       unsafe blocks.forEach { unsafe memset($0, 0x5A, size) }
       for index in unsafe blocks.indices {
-        switch index % 4 {
+        switch index % 5 {
         case 0: unsafe free(realloc(blocks[index], 2 * size))
         case 1: unsafe free(realloc(blocks[index], size / 2))
+        case 2: _ = unsafe realloc(blocks[index], 0)
         default: unsafe free(blocks[index])
         }
       }
@@ -115,7 +117,7 @@ struct RogueDecoder: ImageDecoder {
     if unsafe rest.contains(where: { $0 != 0 }) { found |= 1 }
     // The allocator leaves links of its own, which may have any byte.
     let remnant: UInt64 = 0x5A5A_5A5A_5A5A_5A5A
-    for size in Self.sizes {
+    for size in Self.sizes where vitrine_clears_freed_memory() {
       let blocks = unsafe (0..<40).compactMap { _ in unsafe malloc(size) }
       if unsafe blocks.contains(where: { unsafe words($0, size).contains(remnant) }) { found |= 4 }
       unsafe blocks.forEach { unsafe free($0) }

@@ -2,7 +2,7 @@ import CLibMicroHTTPD
 import VitrineHTTP
 import VitrineRuntime
 
-/// What is wrong with the head of a request.
+/// A check of the head of a request.
 ///
 /// libmicrohttpd reads heads with more tolerance than RFC 9112 has. Where a proxy in front reads the same bytes
 /// otherwise, what follows them would be a request of somebody else.

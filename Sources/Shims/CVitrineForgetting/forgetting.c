@@ -32,7 +32,11 @@ void free(void *block) {
 }
 
 void *realloc(void *block, size_t size) {
-  if (block == NULL || size == 0 || is_mapped(block)) return __libc_realloc(block, size);
+  if (block == NULL || is_mapped(block)) return __libc_realloc(block, size);
+  if (size == 0) {
+    free(block);
+    return NULL;
+  }
   size_t usable = malloc_usable_size(block);
   if (size <= usable) {
     // What is cut off stays in place.

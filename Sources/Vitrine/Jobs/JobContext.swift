@@ -17,6 +17,7 @@ final class JobContext: Sendable {
   let hookQueue: WorkQueue
   /// The memory that concurrent decodes hold together.
   let decodeBudget: ByteBudget
+  /// The places of images that are made to be encoded.
   let places: MakingPlaces
   /// The cores that concurrent decodes use together; a lone one may use several.
   let decodeCores: CoreBudget

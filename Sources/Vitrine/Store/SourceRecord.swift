@@ -109,7 +109,7 @@ final class SourceRecords: Sendable {
 
   /// Makes everything outdated that is asked for until the removal of some sources ends, or of all for `nil`.
   ///
-  /// Who looks on the disk meanwhile may find what is about to go.
+  /// A job that looks on the disk meanwhile may find an entry that is about to be removed.
   func beginRemoval(of sources: [CacheKey]?) {
     state.withLock { state in
       guard let sources else { return state.removals += 1 }
