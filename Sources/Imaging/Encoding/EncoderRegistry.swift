@@ -99,7 +99,7 @@ public struct EncoderRegistry: Sendable {
     guard memory <= limit else {
       let (size, count) = ("\(image.bitmap.width)x\(image.bitmap.height)", memory / 1_000_000)
       let detail = "\(size) pixels need \(count) MB to be encoded, over the limit of \(limit / 1_000_000) MB"
-      throw ImageError(.notEncodable, format: choice.format, detail)
+      throw ImageError(.notEncodable, format: choice.format, limit: .memoryByteCount, detail)
     }
     if let memoryShare {
       memoryShare.setBase(memory)

@@ -22,8 +22,8 @@ final class ServerMetrics: Sendable {
   /// The numbers of the moment.
   struct Gauges: Sendable {
     var connections = 0
-    var images = 0
-    var making = 0
+    var running = 0
+    var waiting = 0
     var memoryEntries = 0
     var memoryBytes = 0
     var sourceBytes = 0
@@ -72,8 +72,8 @@ final class ServerMetrics: Sendable {
       histogram.write("vitrine_stage_duration_seconds", labels: "stage=\"\(stage)\"", to: &text)
     }
     single("vitrine_connections", "gauge", "Open connections.", gauges.connections)
-    single("vitrine_images", "gauge", "Images that are under way.", gauges.images)
-    single("vitrine_making", "gauge", "Images that are being decoded, processed and encoded.", gauges.making)
+    single("vitrine_running", "gauge", "Images that are being made.", gauges.running)
+    single("vitrine_waiting", "gauge", "Images that wait for their source or for their turn.", gauges.waiting)
     single("vitrine_memory_answers", "gauge", "Answers in memory.", gauges.memoryEntries)
     single("vitrine_memory_answer_bytes", "gauge", "Bytes of answers in memory.", gauges.memoryBytes)
     single("vitrine_source_bytes", "gauge", "Bytes of sources that are being worked on.", gauges.sourceBytes)

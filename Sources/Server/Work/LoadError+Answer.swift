@@ -19,6 +19,8 @@ extension LoadError {
     case .unreadable, .notCached: Refusal(status: 404, text: "the source does not exist")
     case .tooLarge: Refusal(status: 422, text: "the source has too many bytes")
     case .undecodable: Refusal(status: 422, text: undecodableText)
+    case .unencodable where (cause as? ImageError)?.limit == .memoryByteCount:
+      Refusal(status: 422, text: "the image is too large to be written in this format")
     case .unencodable: Refusal(status: 422, text: "the image cannot be written in this format")
     case .processingFailed: Refusal(status: 422, text: "the image cannot be processed like this")
     case .overloaded: Refusal(status: 503, text: "too many images are being made; try again in a moment")

@@ -235,7 +235,8 @@ final class ThumbnailService: RequestAnswering {
     var gauges = ServerMetrics.Gauges()
     let statistics = answers.statistics
     gauges.connections = connectionCount.withLock { $0 }()
-    (gauges.images, gauges.making) = (flights.count, pipeline.makingCount)
+    gauges.running = pipeline.makingCount
+    gauges.waiting = max(0, flights.count - gauges.running)
     (gauges.memoryEntries, gauges.memoryBytes) = (statistics.count, statistics.cost)
     (gauges.sourceBytes, gauges.bodyBytes) = (budget.byteCount, bodies.byteCount)
     gauges.isReady = isReady.load(ordering: .relaxed)

@@ -43,6 +43,7 @@ struct EncodedTests {
       error?.code == .unencodable && error?.detail.contains("over the limit of") == true,
       "\(String(describing: error))",
     )
+    #expect((error?.cause as? ImageError)?.limit == .memoryByteCount)
     try await until { pipeline.makingCount == 0 }
   }
 
