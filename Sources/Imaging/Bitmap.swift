@@ -60,6 +60,20 @@ public struct Bitmap: Sendable {
     )
   }
 
+  /// Returns a bitmap whose bytes `write` writes, all of them, with checks of the bounds.
+  static func writing<E: Error>(
+    width: Int,
+    height: Int,
+    alpha: Alpha,
+    colorSpace: ColorSpace,
+    host: (any DecodeHost)? = nil,
+    _ write: (MutableElements<UInt8>) throws(E) -> Void,
+  ) throws(E) -> Bitmap {
+    try unsafe Bitmap(width: width, height: height, alpha: alpha, colorSpace: colorSpace, host: host) {
+      (bytes) throws(E) in try unsafe write(MutableElements(bytes))
+    }
+  }
+
   /// Makes a bitmap in memory of the host of a decode, if there is one.
   init<E: Error>(
     width: Int,
@@ -110,6 +124,11 @@ public struct Bitmap: Sendable {
   /// Calls `body` with the pixels as a bounds-checked span, valid until it returns.
   public func withBytes<R, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
     try unsafe withUnsafeBytes { (bytes) throws(E) -> R in try unsafe body(bytes.bytes) }
+  }
+
+  /// Calls `body` with the pixels' bytes, whose bounds are checked in every build; they are valid until it returns.
+  package func withElements<R, E: Error>(_ body: (Elements<UInt8>) throws(E) -> R) throws(E) -> R {
+    try unsafe withUnsafeBytes { (bytes) throws(E) -> R in try unsafe body(Elements(bytes)) }
   }
 
   /// Returns whether both are the same pixels in memory.
