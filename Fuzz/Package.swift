@@ -39,6 +39,12 @@ let package = Package(
       ],
       swiftSettings: [.treatAllWarnings(as: .error)],
     ),
+    // Code of a program's own that lies to Vitrine.
+    .executableTarget(
+      name: "lying-extensions",
+      dependencies: [.product(name: "Vitrine", package: "Vitrine")],
+      swiftSettings: [.treatAllWarnings(as: .error)],
+    ),
     .executableTarget(name: "mutate", swiftSettings: [.treatAllWarnings(as: .error)]),
   ],
   swiftLanguageModes: [.v6],

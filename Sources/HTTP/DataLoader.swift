@@ -169,7 +169,7 @@ extension DataLoader {
     guard !Task.isCancelled else { throw cancelled }
     let sink = DataSink(request, hooks)
     let result = await withTaskCancellationHandler {
-      sink.attach(load(request, into: sink))
+      sink.attach(CheckedLoader.checking(self).load(request, into: sink))
       return await sink.outcome.value()
     } onCancel: {
       sink.outcome.resolve(.failure(cancelled))

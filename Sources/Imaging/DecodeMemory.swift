@@ -29,20 +29,6 @@ package struct DecodeMemory: Hashable, Sendable {
   }
 }
 
-extension Int {
-  /// Adds without overflow, since sizes come from headers of strangers.
-  package func addingSaturating(_ other: Int) -> Int {
-    let (sum, overflow) = addingReportingOverflow(other)
-    return overflow ? .max : sum
-  }
-
-  /// Multiplies without overflow.
-  package func multipliedSaturating(by other: Int) -> Int {
-    let (product, overflow) = multipliedReportingOverflow(by: other)
-    return overflow ? .max : product
-  }
-}
-
 /// A share of a budget that several have in common: of a decode, or of an encode with the decodes of its frames.
 package final class MemoryShare: Sendable {
   private struct State {

@@ -106,8 +106,12 @@ extension RemoteTier {
   private func wake(after delay: Duration) {
     clock.schedule(after: delay) { [weak self] in
       guard let self else { return }
-      state.withLock { $0.isWakeSet = false }
-      pump()
+      // Each call of a clock that calls twice would set another one.
+      let isFirst = state.withLock { state in
+        defer { state.isWakeSet = false }
+        return state.isWakeSet
+      }
+      if isFirst { pump() }
     }
   }
 

@@ -349,16 +349,16 @@ public final class TieredDataCache: DataCaching {
       case .local(let cache, _): one = await cache.statistics()
       case .remote(let tier): one = await tier.cacheStatistics()
       }
-      sum.entries += one.entries
-      sum.originals += one.originals
-      sum.finished += one.finished
-      sum.partials += one.partials
-      sum.bytes += one.bytes
-      sum.limit += one.limit
-      sum.hits += one.hits
-      sum.misses += one.misses
-      sum.evictions += one.evictions
-      sum.damaged += one.damaged
+      sum.entries = sum.entries.addingSaturating(one.entries)
+      sum.originals = sum.originals.addingSaturating(one.originals)
+      sum.finished = sum.finished.addingSaturating(one.finished)
+      sum.partials = sum.partials.addingSaturating(one.partials)
+      sum.bytes = sum.bytes.addingSaturating(one.bytes)
+      sum.limit = sum.limit.addingSaturating(one.limit)
+      sum.hits = sum.hits.addingSaturating(one.hits)
+      sum.misses = sum.misses.addingSaturating(one.misses)
+      sum.evictions = sum.evictions.addingSaturating(one.evictions)
+      sum.damaged = sum.damaged.addingSaturating(one.damaged)
     }
     return sum
   }

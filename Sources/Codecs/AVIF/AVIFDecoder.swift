@@ -1,5 +1,6 @@
 import CLibAVIF
 public import VitrineImaging
+import VitrineRuntime
 
 /// Decodes AVIF, still and animated, with libavif.
 ///

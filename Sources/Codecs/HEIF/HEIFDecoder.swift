@@ -1,5 +1,6 @@
 import CLibHEIF
 public import VitrineImaging
+import VitrineRuntime
 
 /// Decodes HEIC and other HEIF with libheif: the primary image, or its embedded thumbnail if that is large enough.
 ///

@@ -53,7 +53,7 @@ package enum HTTPDate {
 
   /// Chooses the latest matching year that is at most 50 years ahead, as the RFC requires.
   private static func date(day: Substring, month: Substring, shortYear: Int, time: Substring, now: Date) -> Date? {
-    let thisYear = 1970 + Int(now.timeIntervalSince1970 / 31_556_952)
+    let thisYear = 1970 + Int(Int32(clamping: now.timeIntervalSince1970 / 31_556_952))
     var year = thisYear - thisYear % 100 + shortYear
     if year > thisYear + 50 { year -= 100 }
     return date(day: day, month: month, year: year, time: time)

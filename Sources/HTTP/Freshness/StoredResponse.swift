@@ -254,12 +254,11 @@ extension HTTPFields {
 }
 
 extension Date {
-  /// A rounded date in milliseconds.
-  fileprivate var milliseconds: Int64 { Int64((timeIntervalSince1970 * 1000).rounded()) }
-
-  fileprivate var roundedToMilliseconds: Date {
-    // Limited to what 64 bits can hold, whatever the clock says.
-    let milliseconds = min(max((timeIntervalSince1970 * 1000).rounded(), -9e15), 9e15)
-    return Date(timeIntervalSince1970: milliseconds / 1000)
+  /// A rounded date in milliseconds, limited to numbers that a date has room for, whatever the clock says.
+  fileprivate var milliseconds: Int64 {
+    let limit: Int64 = 9_000_000_000_000_000
+    return min(max(Int64(clamping: (timeIntervalSince1970 * 1000).rounded()), -limit), limit)
   }
+
+  fileprivate var roundedToMilliseconds: Date { Date(timeIntervalSince1970: Double(milliseconds) / 1000) }
 }

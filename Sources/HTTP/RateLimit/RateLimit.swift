@@ -23,7 +23,7 @@ public struct RateLimit: Sendable, Hashable {
     // NaN fails every comparison, and so gets the least.
     let rate = requestsPerSecond > least ? min(requestsPerSecond, most) : least
     self.requestsPerSecond = rate
-    self.burst = min(max(1, burst ?? Int(rate.rounded(.up))), 1_000_000_000)
+    self.burst = min(max(1, burst ?? Int(clamping: rate.rounded(.up))), 1_000_000_000)
   }
 
   /// The time in which the bucket gains a token.

@@ -8,7 +8,7 @@ public import VitrineRuntime
 /// The most urgent load is sent first, the oldest among equals. A load that is cancelled while it waits takes no token.
 /// Redirects and answers to challenges are part of their load. Inside a ``RetryingLoader`` each attempt takes a token;
 /// around one, a load takes one token for all attempts.
-public final class RateLimitedLoader: DataLoader {
+public final class RateLimitedLoader: VitrineLoader {
   private let gate: RateLimitGate
 
   /// Wraps a loader.
@@ -69,7 +69,7 @@ final class RateLimitGate: Sendable {
   private let state: Lock<State>
 
   init(_ loader: any DataLoader, _ limit: RateLimit?, perHost hostLimit: RateLimit?, clock: any TimeSource) {
-    (self.loader, self.clock) = (loader, clock)
+    (self.loader, self.clock) = (CheckedLoader.checking(loader), clock)
     state = Lock(State(queue: RateLimitQueue(total: limit, perHost: hostLimit, now: clock.uptime)))
   }
 

@@ -16,7 +16,7 @@ public import VitrineRuntime
 ///
 /// A custom policy is called on threads of this loader, at most four. If it blocks, it delays only its own load. The
 /// attempt with the response in question is paused meanwhile (``LoadFlow/pause``).
-public final class RetryingLoader: DataLoader {
+public final class RetryingLoader: VitrineLoader {
   let loader: any DataLoader
   let policy: RetryPolicy
   let clock: any TimeSource
@@ -30,7 +30,7 @@ public final class RetryingLoader: DataLoader {
   ///   - policy: The policy.
   ///   - clock: The clock for delays. Defaults to the system clock.
   public init(_ loader: any DataLoader, _ policy: RetryPolicy, clock: any TimeSource = .system) {
-    self.loader = loader
+    self.loader = CheckedLoader.checking(loader)
     self.policy = policy
     self.clock = clock
   }

@@ -1,3 +1,5 @@
+import VitrineRuntime
+
 /// The place of an animation's frame within the picture, and how it is drawn there.
 struct FramePlace: Equatable {
   /// The disposal of the frame before the next one is drawn.

@@ -162,12 +162,12 @@ struct AnswerRules: Sendable {
   /// Returns `Cache-Control`, from the freshness of the source.
   func cacheControl(_ rendered: Rendered, _ terms: AnswerTerms, at now: Date) -> String {
     guard rendered.isStorable else { return "no-store" }
-    let left = rendered.expires.map { Int(max(0, min($0.timeIntervalSince(now), 1e9))) } ?? maxAge
+    let left = rendered.expires.map { Int(clamping: max(0, min($0.timeIntervalSince(now), 1e9))) } ?? maxAge
     var age = min(max(left, minAge), max(maxAge, minAge))
     var isPublicForever = true
     if let end = terms.expires {
       // Nobody may show it for longer than the URL says.
-      age = min(age, Int(max(0, end.timeIntervalSince(now))))
+      age = min(age, Int(clamping: max(0, end.timeIntervalSince(now))))
       isPublicForever = false
     }
     var text = "\(rendered.isPrivate ? "private" : "public"), max-age=\(age)"
@@ -183,7 +183,7 @@ struct AnswerRules: Sendable {
 
   private static func seconds(from start: Date, to end: Date?) -> Int? {
     guard let end, end > start else { return nil }
-    return Int(min(end.timeIntervalSince(start), 1e9))
+    return Int(clamping: min(end.timeIntervalSince(start), 1e9))
   }
 }
 

@@ -60,6 +60,6 @@ extension RedisCache: KeyLeasing {
   }
 
   private static func milliseconds(_ duration: Duration) -> Data {
-    Data(number: max(1, Int64(duration / .milliseconds(1))))
+    Data(number: max(1, Int64(clamping: duration / .milliseconds(1))))
   }
 }

@@ -59,7 +59,7 @@ extension RedisCache {
   }
 
   /// As long as any entry that the index may have.
-  private var indexLifetime: Data { Data(number: Int64(max(1, options.maxLifetime / .milliseconds(1)))) }
+  private var indexLifetime: Data { Data(number: max(1, Int64(clamping: options.maxLifetime / .milliseconds(1)))) }
 
   /// Replaces the expiry and metadata of an entry, if it still has the given content.
   ///

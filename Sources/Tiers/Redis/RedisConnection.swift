@@ -132,7 +132,7 @@ final class RedisConnection: @unchecked Sendable {
       guard isWanted() else {
         throw RedisError(stage, server.description, "nobody waits any more", isCancellation: true)
       }
-      let milliseconds = Int32(clamping: Int64(min(rest, Self.attention) / .milliseconds(1)) + 1)
+      let milliseconds = Int32(clamping: Int64(clamping: min(rest, Self.attention) / .milliseconds(1)) + 1)
       var request = pollfd(fd: unsafe context.pointee.fd, events: Int16(event), revents: 0)
       let count = unsafe poll(&request, 1, milliseconds)
       // An error of the socket is found by the call that follows.
@@ -183,7 +183,7 @@ private enum BoundedReplies {
 
 extension timeval {
   fileprivate init(_ duration: Duration) {
-    let microseconds = max(0, Int64(duration / .microseconds(1)))
+    let microseconds = max(0, Int64(clamping: duration / .microseconds(1)))
     self.init()
     tv_sec = .init(microseconds / 1_000_000)
     // At least one, since zero means that there is no limit.

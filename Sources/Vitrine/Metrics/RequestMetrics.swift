@@ -154,7 +154,7 @@ extension RequestMetrics.Stage {
 extension Duration {
   /// The duration in milliseconds, with one decimal place.
   var inMilliseconds: String {
-    let tenths = Int((self / .milliseconds(1) * 10).rounded())
-    return "\(tenths < 0 ? "-" : "")\(abs(tenths) / 10).\(abs(tenths) % 10)"
+    let tenths = Int(clamping: (self / .milliseconds(1) * 10).rounded())
+    return "\(tenths < 0 ? "-" : "")\(tenths.magnitude / 10).\(tenths.magnitude % 10)"
   }
 }

@@ -204,7 +204,7 @@ extension Explanation: CustomStringConvertible {
 
   /// The time between now and a date, in either direction.
   private func span(_ date: Date) -> String {
-    let seconds = Int(abs(date.timeIntervalSince(now)).rounded())
+    let seconds = Int(clamping: abs(date.timeIntervalSince(now)).rounded())
     return switch seconds {
     case ..<120: "\(seconds) s"
     case ..<7200: "\(seconds / 60) min"

@@ -59,8 +59,8 @@ final class RecentFailures: Sendable {
     {
       return nil
     }
-    let age = Int(max(0, freshness.age(of: stored, now: now)))
-    let rest = Int(expires.timeIntervalSince(now).rounded(.up))
+    let age = Int(clamping: max(0, freshness.age(of: stored, now: now)))
+    let rest = Int(clamping: expires.timeIntervalSince(now).rounded(.up))
     return LoadError(entry.error, source, "answered \(age) s ago, fresh for \(rest) s: ")
   }
 
@@ -140,6 +140,6 @@ struct RememberedFailure: Error {
 
 extension Duration {
   fileprivate func wholeSeconds(_ rule: FloatingPointRoundingRule) -> Int {
-    Int((self / .seconds(1)).rounded(rule))
+    Int(clamping: (self / .seconds(1)).rounded(rule))
   }
 }

@@ -1,4 +1,5 @@
 import ImageIO
+import VitrineRuntime
 
 /// The decoders and encoders that only this platform has, and the memory of its decoders.
 enum PlatformCodecs {

@@ -1,0 +1,132 @@
+import VitrineRuntime
+
+/// A loader of Vitrine's own: its calls come in order, and within the request's limit.
+package protocol VitrineLoader: DataLoader {}
+
+/// A program's own loader, whose calls are put in order before anything relies on them.
+///
+/// What breaks the rules of ``LoadSink`` ends the load with ``HTTPError/Code/protocolError``: bytes before the head,
+/// a second head, two calls at once. What comes after the end, or after the sink has refused more, is dropped. A body
+/// over the request's limit ends it with ``HTTPError/Code/tooLarge``.
+struct CheckedLoader: VitrineLoader {
+  private let loader: any DataLoader
+
+  /// Returns a loader that is checked, unless it is one of Vitrine's.
+  static func checking(_ loader: any DataLoader) -> any DataLoader {
+    loader is any VitrineLoader ? loader : CheckedLoader(loader: loader)
+  }
+
+  func load(_ request: HTTPRequest, into sink: any LoadSink) -> any LoadHandle {
+    loader.load(request, into: CheckedSink(request, sink))
+  }
+
+  func obeys(_ addressGuard: AddressGuard) -> Bool { loader.obeys(addressGuard) }
+}
+
+/// The sink that a program's own loader gets.
+private final class CheckedSink: LoadSink {
+  private struct State {
+    /// `nil` after the end.
+    var sink: (any LoadSink)?
+    var hasBegun = false
+    var response: HTTPResponse?
+    var byteCount = 0
+    /// Set while the sink is called, which nothing may interrupt.
+    var isCalling = false
+    var isStopped = false
+    /// The end that came during a call.
+    var end: Result<Void, HTTPError>?
+  }
+
+  private enum Call {
+    case begin
+    case head(HTTPResponse)
+    case bytes(Int)
+  }
+
+  let hooks: LoadHooks
+  let canStartOver: Bool
+  private let request: HTTPRequest
+  private let state: Lock<State>
+
+  init(_ request: HTTPRequest, _ sink: any LoadSink) {
+    self.request = request
+    (hooks, canStartOver) = (sink.hooks, sink.canStartOver)
+    state = Lock(State(sink: sink))
+  }
+
+  func begin() {
+    _ = pass(.begin) {
+      $0.begin()
+      return .proceed
+    }
+  }
+
+  func receive(_ response: HTTPResponse) -> LoadFlow { pass(.head(response)) { $0.receive(response) } }
+
+  func receive(_ bytes: RawSpan) -> LoadFlow { pass(.bytes(bytes.byteCount)) { $0.receive(bytes) } }
+
+  func finish(_ error: HTTPError?) { end(error.map { .failure($0) } ?? .success(())) }
+
+  /// Makes a call, unless it is out of order.
+  private func pass(_ call: Call, _ body: (any LoadSink) -> LoadFlow) -> LoadFlow {
+    let (sink, objection) = state.withLock { state -> ((any LoadSink)?, HTTPError?) in
+      guard let sink = state.sink, state.end == nil, !state.isStopped else { return (nil, nil) }
+      if let objection = self.objection(to: call, &state) { return (nil, objection) }
+      // A second beginning says nothing new.
+      if case .begin = call, state.hasBegun { return (nil, nil) }
+      (state.hasBegun, state.isCalling) = (true, true)
+      return (sink, nil)
+    }
+    if let objection { end(.failure(objection)) }
+    guard let sink else { return .stop }
+    let flow = body(sink)
+    let end = state.withLock { state in
+      (state.isCalling, state.isStopped) = (false, flow == .stop)
+      return state.end
+    }
+    if let end { self.end(end) }
+    return flow
+  }
+
+  /// Records a call, or returns the error that it is.
+  private func objection(to call: Call, _ state: inout State) -> HTTPError? {
+    guard !state.isCalling else { return objection("made two calls at once", state) }
+    switch call {
+    case .begin: break
+    case .head(let response):
+      if state.response != nil, !canStartOver { return objection("delivered two responses", state) }
+      (state.response, state.byteCount) = (response, 0)
+    case .bytes(let count):
+      guard state.response != nil else { return objection("delivered bytes before the response", state) }
+      guard count <= max(0, request.maxResponseBytes) - state.byteCount else {
+        return HTTPError(
+          .tooLarge,
+          url: request.url.string,
+          status: state.response?.status,
+          "the body is larger than the limit of \(request.maxResponseBytes) bytes",
+        )
+      }
+      state.byteCount += count
+    }
+    return nil
+  }
+
+  private func objection(_ what: String, _ state: State) -> HTTPError {
+    let status = state.response?.status
+    return HTTPError(.protocolError, url: request.url.string, status: status, "the program's loader \(what)")
+  }
+
+  /// Ends the load, now or after the call that is under way; only the first end counts.
+  private func end(_ result: Result<Void, HTTPError>) {
+    let (sink, end) = state.withLock { state in
+      let end = state.end ?? result
+      state.end = end
+      return (state.isCalling ? nil : state.sink.take(), end)
+    }
+    switch end {
+    case .success: sink?.finish(nil)
+    case .failure(let error): sink?.finish(error)
+    }
+  }
+}
