@@ -97,7 +97,9 @@ let unused = [
   "Tests/ServerTests": ["Requests"],
   "Tests/StubCodecs": ["System/EncoderMemory.swift", "System/PlatformCodecs.swift"],
   "Fuzz": ["Package.swift", "Seeds"]
-    + ["CFuzzer", "hostile-images", "mutate", "sandbox-faults", "vitrine-fuzz/main.swift"].map { "Sources/\($0)" },
+    + ["CFuzzer", "hostile-images", "lying-extensions", "mutate", "sandbox-faults", "vitrine-fuzz/main.swift"].map {
+      "Sources/\($0)"
+    },
 ]
 
 // MARK: On every platform

@@ -1,4 +1,3 @@
-
 extension FixedWidthInteger {
   /// Makes the nearest number, and 0 of what is none.
   ///
@@ -11,7 +10,6 @@ extension FixedWidthInteger {
       self = Self(exactly: value.rounded(.towardZero)) ?? (value < 0 ? .min : .max)
     }
   }
-
 }
 
 extension Int {

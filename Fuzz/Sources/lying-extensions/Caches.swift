@@ -68,11 +68,13 @@ private func lies() -> [(String, LyingCache)] {
   var all: [(String, LyingCache)] = []
   let right = ContentID(of: picture)
   let bodies: [(String, Data)] = [
-    ("picture", picture), ("nothing", Data()), ("half", picture.prefix(40)), ("noise", Data((0..<5000).map { UInt8(truncatingIfNeeded: $0 * 7) })),
+    ("picture", picture), ("nothing", Data()), ("half", picture.prefix(40)),
+    ("noise", Data((0..<5000).map { UInt8(truncatingIfNeeded: $0 * 7) })),
     ("megabytes", Data(count: 8 << 20)),
   ]
   let texts: [(String, Data)] = [
-    ("none", Data()), ("zeros", Data(count: 64)), ("ones", Data(repeating: 255, count: 200)), ("long", Data(repeating: 9, count: 1 << 20)),
+    ("none", Data()), ("zeros", Data(count: 64)), ("ones", Data(repeating: 255, count: 200)),
+    ("long", Data(repeating: 9, count: 1 << 20)),
   ]
   for kind in CachedData.Kind.allCases {
     for (name, body) in bodies {
@@ -86,11 +88,16 @@ private func lies() -> [(String, LyingCache)] {
             expires: date,
             stored: dates[(index + 3) % dates.count] ?? Date(),
           )
-          all.append(("\(kind) \(name) with \(note), date \(index)", LyingCache(
-            found: { _ in entry },
-            heads: { $0.map { _ in CachedDataHead(entry) } },
-            renews: true,
-          )))
+          all.append(
+            (
+              "\(kind) \(name) with \(note), date \(index)",
+              LyingCache(
+                found: { _ in entry },
+                heads: { $0.map { _ in CachedDataHead(entry) } },
+                renews: true,
+              ),
+            )
+          )
         }
       }
     }
@@ -98,30 +105,65 @@ private func lies() -> [(String, LyingCache)] {
   for count in counts {
     for hasBody in [false, true] {
       let head = CachedDataHead(
-        kind: .original, byteCount: count, metadata: Data(), contentID: right, expires: nil, stored: Date(),
+        kind: .original,
+        byteCount: count,
+        metadata: Data(),
+        contentID: right,
+        expires: nil,
+        stored: Date(),
         data: hasBody ? picture : nil,
       )
       all.append(("heads of \(count) bytes, \(hasBody)", LyingCache(heads: { $0.map { _ in head } })))
       all.append(("heads of \(count) bytes, \(hasBody), too few", LyingCache(heads: { _ in [] })))
-      all.append(("heads of \(count) bytes, \(hasBody), too many", LyingCache(heads: { $0.flatMap { _ in [head, head, head] } })))
+      all.append(
+        (
+          "heads of \(count) bytes, \(hasBody), too many",
+          LyingCache(heads: { $0.flatMap { _ in [head, head, head] } }),
+        )
+      )
     }
     var numbers = DataCacheStatistics()
     (numbers.entries, numbers.bytes, numbers.limit, numbers.hits) = (count, count, count, count)
     (numbers.misses, numbers.evictions, numbers.damaged, numbers.originals) = (count, count, count, count)
     (numbers.finished, numbers.partials) = (count, count)
     let entries = (0..<3).flatMap { index in
-      dates.map { DataCacheEntry(key: CacheKey(bytes: [UInt8(index)]), kind: .original, byteCount: count, stored: $0 ?? Date(), expires: $0, hits: count) }
+      dates.map {
+        DataCacheEntry(
+          key: CacheKey(bytes: [UInt8(index)]),
+          kind: .original,
+          byteCount: count,
+          stored: $0 ?? Date(),
+          expires: $0,
+          hits: count,
+        )
+      }
     }
     all.append(("entries of \(count) bytes", LyingCache(all: { [entries] in entries }, numbers: numbers)))
   }
   let key = [UInt8](repeating: 7, count: 1 << 20)
-  all.append(("entries with odd keys", LyingCache(all: {
-    [[], [0], [255, 255, 255, 255, 255], key].map {
-      DataCacheEntry(key: CacheKey(bytes: $0), kind: .finished, byteCount: 1, stored: Date(), expires: nil, hits: 0)
-    }
-  })))
-  for error: any Error in [LyingCache.Failure(isRefusal: true), LyingCache.Failure(), CancellationError(), ImageError(.corrupt, "lie")] {
-    all.append(("throws \(error)", LyingCache(found: { _ in throw error }, heads: { _ in throw error }, error: error)))
+  all.append(
+    (
+      "entries with odd keys",
+      LyingCache(all: {
+        [[], [0], [255, 255, 255, 255, 255], key].map {
+          DataCacheEntry(
+            key: CacheKey(bytes: $0),
+            kind: .finished,
+            byteCount: 1,
+            stored: Date(),
+            expires: nil,
+            hits: 0,
+          )
+        }
+      }),
+    )
+  )
+  for error: any Error in [
+    LyingCache.Failure(isRefusal: true), LyingCache.Failure(), CancellationError(), ImageError(.corrupt, "lie"),
+  ] {
+    all.append(
+      ("throws \(error)", LyingCache(found: { _ in throw error }, heads: { _ in throw error }, error: error))
+    )
     all.append(("throws \(error) on writes", LyingCache(error: error)))
   }
   return all
@@ -133,7 +175,9 @@ private let secret: SealedDataCache.Secret = {
 }()
 
 private let server = LyingLoader { request, sink in
-  _ = sink.receive(HTTPResponse(status: 200, headers: ["Cache-Control": "max-age=60", "ETag": "\"a\""], url: request.url))
+  _ = sink.receive(
+    HTTPResponse(status: 200, headers: ["Cache-Control": "max-age=60", "ETag": "\"a\""], url: request.url)
+  )
   _ = sink.receive(picture)
   sink.finish(nil)
 }
@@ -192,9 +236,11 @@ func tierCases() -> [Case] {
     for extends in [false, true] {
       for error: (any Error)? in [nil, CancellationError()] {
         let lie = LyingCache(renews: extends, error: error, answer: answer)
-        all.append(Case("leases, \(answer), \(extends), \(error == nil)") {
-          try await use(TieredDataCache([.remote(LyingCache())]), lie)
-        })
+        all.append(
+          Case("leases, \(answer), \(extends), \(error == nil)") {
+            try await use(TieredDataCache([.remote(LyingCache())]), lie)
+          }
+        )
       }
     }
   }
@@ -219,7 +265,11 @@ func policyCases() -> [Case] {
     Case("policy \(index)") {
       let cache = MemoryCache<Data>(costLimit: 1000, countLimit: 10, eviction: Eviction { LyingPolicy(places) })
       for number in 0..<2000 {
-        cache.set(picture, for: CacheKey(bytes: [UInt8(number % 250)]), cost: [1, 100, 0, Int.max, -5, 1000][number % 6])
+        cache.set(
+          picture,
+          for: CacheKey(bytes: [UInt8(number % 250)]),
+          cost: [1, 100, 0, Int.max, -5, 1000][number % 6],
+        )
       }
       guard cache.statistics.cost <= 1125 else { throw Wrong(description: "\(cache.statistics.cost) of 1,000 bytes") }
       return "\(cache.statistics.count) entries"

@@ -7,7 +7,9 @@ import VitrineRuntime
 
 /// A 3x2 picture, in a format that each pipeline decodes.
 let picture: Data = {
-  let bitmap = Bitmap(width: 3, height: 2, alpha: .opaque) { unsafe $0.initializeMemory(as: UInt8.self, repeating: 255) }
+  let bitmap = Bitmap(width: 3, height: 2, alpha: .opaque) {
+    unsafe $0.initializeMemory(as: UInt8.self, repeating: 255)
+  }
   guard let data = try? bitmap.encoded(as: .png) else { fatalError("no PNG") }
   return data
 }()
@@ -56,113 +58,262 @@ private func fromTwoThreads(_ body: @escaping @Sendable (Int) -> Void) {
 private let scripts: [(String, @Sendable (HTTPRequest, any LoadSink) -> Void)] = {
   var all: [(String, @Sendable (HTTPRequest, any LoadSink) -> Void)] = [
     ("nothing but an end", { $1.finish(nil) }),
-    ("bytes before the head", { _ = $1.receive(picture); _ = $1.receive(head($0)); $1.finish(nil) }),
-    ("bytes without a head", { _ = $1.receive(picture); $1.finish(nil) }),
-    ("two heads", { _ = $1.receive(head($0)); _ = $1.receive(head($0)); _ = $1.receive(picture); $1.finish(nil) }),
-    ("a head after bytes", { _ = $1.receive(head($0)); _ = $1.receive(picture); _ = $1.receive(head($0)); $1.finish(nil) }),
-    ("two ends", { _ = $1.receive(head($0)); _ = $1.receive(picture); $1.finish(nil); $1.finish(nil) }),
-    ("an end and an error", { _ = $1.receive(head($0)); $1.finish(nil); $1.finish(HTTPError(.timedOut, url: "", "late")) }),
-    ("bytes after the end", { _ = $1.receive(head($0)); _ = $1.receive(picture); $1.finish(nil); _ = $1.receive(picture) }),
-    ("a head after the end", { _ = $1.receive(head($0)); $1.finish(nil); _ = $1.receive(head($0)); $1.finish(nil) }),
-    ("begins twice", { $1.begin(); $1.begin(); _ = $1.receive(head($0)); $1.begin(); _ = $1.receive(picture); $1.finish(nil) }),
-    ("begins after the end", { _ = $1.receive(head($0)); _ = $1.receive(picture); $1.finish(nil); $1.begin() }),
-    ("no bytes", { _ = $1.receive(head($0)); _ = $1.receive(Data()); $1.finish(nil) }),
-    ("bytes from two threads", { request, sink in
-      _ = sink.receive(head(request))
-      fromTwoThreads { _ in _ = sink.receive(picture) }
-      sink.finish(nil)
-    }),
-    ("heads and bytes from two threads", { request, sink in
-      fromTwoThreads { _ in
+    (
+      "bytes before the head",
+      {
+        _ = $1.receive(picture); _ = $1.receive(head($0)); $1.finish(nil)
+      },
+    ),
+    (
+      "bytes without a head",
+      {
+        _ = $1.receive(picture); $1.finish(nil)
+      },
+    ),
+    (
+      "two heads",
+      {
+        _ = $1.receive(head($0)); _ = $1.receive(head($0)); _ = $1.receive(picture); $1.finish(nil)
+      },
+    ),
+    (
+      "a head after bytes",
+      {
+        _ = $1.receive(head($0)); _ = $1.receive(picture); _ = $1.receive(head($0)); $1.finish(nil)
+      },
+    ),
+    (
+      "two ends",
+      {
+        _ = $1.receive(head($0)); _ = $1.receive(picture); $1.finish(nil); $1.finish(nil)
+      },
+    ),
+    (
+      "an end and an error",
+      {
+        _ = $1.receive(head($0)); $1.finish(nil); $1.finish(HTTPError(.timedOut, url: "", "late"))
+      },
+    ),
+    (
+      "bytes after the end",
+      {
+        _ = $1.receive(head($0)); _ = $1.receive(picture); $1.finish(nil); _ = $1.receive(picture)
+      },
+    ),
+    (
+      "a head after the end",
+      {
+        _ = $1.receive(head($0)); $1.finish(nil); _ = $1.receive(head($0)); $1.finish(nil)
+      },
+    ),
+    (
+      "begins twice",
+      {
+        $1.begin(); $1.begin(); _ = $1.receive(head($0)); $1.begin(); _ = $1.receive(picture); $1.finish(nil)
+      },
+    ),
+    (
+      "begins after the end",
+      {
+        _ = $1.receive(head($0)); _ = $1.receive(picture); $1.finish(nil); $1.begin()
+      },
+    ),
+    (
+      "no bytes",
+      {
+        _ = $1.receive(head($0)); _ = $1.receive(Data()); $1.finish(nil)
+      },
+    ),
+    (
+      "bytes from two threads",
+      { request, sink in
+        _ = sink.receive(head(request))
+        fromTwoThreads { _ in _ = sink.receive(picture) }
+        sink.finish(nil)
+      },
+    ),
+    (
+      "heads and bytes from two threads",
+      { request, sink in
+        fromTwoThreads { _ in
+          _ = sink.receive(head(request))
+          _ = sink.receive(picture)
+        }
+        sink.finish(nil)
+      },
+    ),
+    (
+      "ends from two threads",
+      { request, sink in
         _ = sink.receive(head(request))
         _ = sink.receive(picture)
-      }
-      sink.finish(nil)
-    }),
-    ("ends from two threads", { request, sink in
-      _ = sink.receive(head(request))
-      _ = sink.receive(picture)
-      fromTwoThreads { _ in sink.finish(nil) }
-    }),
-    ("everything from two threads", { request, sink in
-      fromTwoThreads { index in
-        if index % 7 == 0 { _ = sink.receive(head(request)) }
-        _ = sink.receive(picture)
-        if index > 150 { sink.finish(nil) }
-      }
-    }),
-    ("goes on after stop", { request, sink in
-      _ = sink.receive(head(request))
-      for _ in 0..<3000 { _ = sink.receive(Data(count: 1 << 16)) }
-      sink.finish(nil)
-    }),
-    ("late", { request, sink in
-      DispatchQueue.global().asyncAfter(deadline: .now() + 0.05) {
+        fromTwoThreads { _ in sink.finish(nil) }
+      },
+    ),
+    (
+      "everything from two threads",
+      { request, sink in
+        fromTwoThreads { index in
+          if index % 7 == 0 { _ = sink.receive(head(request)) }
+          _ = sink.receive(picture)
+          if index > 150 { sink.finish(nil) }
+        }
+      },
+    ),
+    (
+      "goes on after stop",
+      { request, sink in
         _ = sink.receive(head(request))
-        _ = sink.receive(picture)
+        for _ in 0..<3000 { _ = sink.receive(Data(count: 1 << 16)) }
         sink.finish(nil)
-        _ = sink.receive(picture)
-        sink.finish(nil)
-      }
-    }),
-    ("more than it announced", { _ = $1.receive(head($0, 200, ["Content-Length": "3"])); _ = $1.receive(picture); $1.finish(nil) }),
-    ("a part that was not asked for", {
-      _ = $1.receive(head($0, 206, ["Content-Range": "bytes 5-9/10"])); _ = $1.receive(picture); $1.finish(nil)
-    }),
-    ("a part of nothing", { _ = $1.receive(head($0, 206)); _ = $1.receive(picture); $1.finish(nil) }),
-    ("not modified, unasked", { _ = $1.receive(head($0, 304)); $1.finish(nil) }),
+      },
+    ),
+    (
+      "late",
+      { request, sink in
+        DispatchQueue.global().asyncAfter(deadline: .now() + 0.05) {
+          _ = sink.receive(head(request))
+          _ = sink.receive(picture)
+          sink.finish(nil)
+          _ = sink.receive(picture)
+          sink.finish(nil)
+        }
+      },
+    ),
+    (
+      "more than it announced",
+      {
+        _ = $1.receive(head($0, 200, ["Content-Length": "3"])); _ = $1.receive(picture); $1.finish(nil)
+      },
+    ),
+    (
+      "a part that was not asked for",
+      {
+        _ = $1.receive(head($0, 206, ["Content-Range": "bytes 5-9/10"])); _ = $1.receive(picture); $1.finish(nil)
+      },
+    ),
+    (
+      "a part of nothing",
+      {
+        _ = $1.receive(head($0, 206)); _ = $1.receive(picture); $1.finish(nil)
+      },
+    ),
+    (
+      "not modified, unasked",
+      {
+        _ = $1.receive(head($0, 304)); $1.finish(nil)
+      },
+    ),
   ]
   for status in [Int.min, -1, 0, 1, 99, 103, 204, 205, 299, 300, 399, 416, 599, 600, 1000, Int.max] {
-    all.append(("status \(status)", { _ = $1.receive(head($0, status)); _ = $1.receive(picture); $1.finish(nil) }))
+    all.append(
+      (
+        "status \(status)",
+        {
+          _ = $1.receive(head($0, status)); _ = $1.receive(picture); $1.finish(nil)
+        },
+      )
+    )
   }
-  for length in ["-1", "0", "9223372036854775807", "9223372036854775808", "-9223372036854775808", "1e9", "", "3, 4", "ü"] {
-    all.append(("length \(length)", {
-      _ = $1.receive(head($0, 200, ["Content-Length": length])); _ = $1.receive(picture); $1.finish(nil)
-    }))
+  for length in [
+    "-1", "0", "9223372036854775807", "9223372036854775808", "-9223372036854775808", "1e9", "", "3, 4", "ü",
+  ] {
+    all.append(
+      (
+        "length \(length)",
+        {
+          _ = $1.receive(head($0, 200, ["Content-Length": length])); _ = $1.receive(picture); $1.finish(nil)
+        },
+      )
+    )
   }
   let numbers = ["-1", "9223372036854775807", "18446744073709551616", "1e999", "nan", ""]
   for number in numbers {
-    all.append(("max-age \(number)", {
-      _ = $1.receive(head($0, 200, ["Cache-Control": "max-age=\(number), stale-while-revalidate=\(number)"]))
-      _ = $1.receive(picture)
-      $1.finish(nil)
-    }))
-    all.append(("Age \(number)", {
-      _ = $1.receive(head($0, 200, ["Cache-Control": "max-age=60", "Age": number])); _ = $1.receive(picture); $1.finish(nil)
-    }))
-    all.append(("Retry-After \(number)", {
-      _ = $1.receive(head($0, 503, ["Retry-After": number])); $1.finish(nil)
-    }))
-    all.append(("Content-Range \(number)", {
-      _ = $1.receive(head($0, 206, ["Content-Range": "bytes \(number)-\(number)/\(number)"]))
-      _ = $1.receive(picture)
-      $1.finish(nil)
-    }))
+    all.append(
+      (
+        "max-age \(number)",
+        {
+          _ = $1.receive(head($0, 200, ["Cache-Control": "max-age=\(number), stale-while-revalidate=\(number)"]))
+          _ = $1.receive(picture)
+          $1.finish(nil)
+        },
+      )
+    )
+    all.append(
+      (
+        "Age \(number)",
+        {
+          _ = $1.receive(head($0, 200, ["Cache-Control": "max-age=60", "Age": number])); _ = $1.receive(picture);
+          $1.finish(nil)
+        },
+      )
+    )
+    all.append(
+      (
+        "Retry-After \(number)",
+        {
+          _ = $1.receive(head($0, 503, ["Retry-After": number])); $1.finish(nil)
+        },
+      )
+    )
+    all.append(
+      (
+        "Content-Range \(number)",
+        {
+          _ = $1.receive(head($0, 206, ["Content-Range": "bytes \(number)-\(number)/\(number)"]))
+          _ = $1.receive(picture)
+          $1.finish(nil)
+        },
+      )
+    )
   }
-  for date in ["Thu, 01 Jan 1970 00:00:00 GMT", "Fri, 31 Dec 9999 23:59:59 GMT", "Fri, 31 Dec 999999 23:59:59 GMT", "now"] {
+  for date in [
+    "Thu, 01 Jan 1970 00:00:00 GMT", "Fri, 31 Dec 9999 23:59:59 GMT", "Fri, 31 Dec 999999 23:59:59 GMT", "now",
+  ] {
     for name in ["Date", "Expires", "Last-Modified"] {
-      all.append(("\(name) \(date)", {
-        _ = $1.receive(head($0, 200, [name: date])); _ = $1.receive(picture); $1.finish(nil)
-      }))
+      all.append(
+        (
+          "\(name) \(date)",
+          {
+            _ = $1.receive(head($0, 200, [name: date])); _ = $1.receive(picture); $1.finish(nil)
+          },
+        )
+      )
     }
   }
   let text = String(repeating: "x", count: 1 << 20)
-  for (name, value) in [("X\r\nY", "1"), ("", "1"), ("X", "a\r\nSet-Cookie: b"), ("X", "\0"), ("ETag", text), ("Vary", text), ("Vary", "*")] {
-    all.append(("a field of \(name.count) and \(value.count) characters", {
-      _ = $1.receive(head($0, 200, [name: value])); _ = $1.receive(picture); $1.finish(nil)
-    }))
+  for (name, value) in [
+    ("X\r\nY", "1"), ("", "1"), ("X", "a\r\nSet-Cookie: b"), ("X", "\0"), ("ETag", text), ("Vary", text),
+    ("Vary", "*"),
+  ] {
+    all.append(
+      (
+        "a field of \(name.count) and \(value.count) characters",
+        {
+          _ = $1.receive(head($0, 200, [name: value])); _ = $1.receive(picture); $1.finish(nil)
+        },
+      )
+    )
   }
   for code in [HTTPError.Code.cancelled, .timedOut, .tooLarge, .truncated, .protocolError, .badStatus] {
     all.append(("an error before the head: \(code)", { $1.finish(HTTPError(code, url: "", "lie")) }))
-    all.append(("an error after all: \(code)", {
-      _ = $1.receive(head($0)); _ = $1.receive(picture); $1.finish(HTTPError(code, url: "", status: -7, "lie"))
-    }))
+    all.append(
+      (
+        "an error after all: \(code)",
+        {
+          _ = $1.receive(head($0)); _ = $1.receive(picture); $1.finish(HTTPError(code, url: "", status: -7, "lie"))
+        },
+      )
+    )
   }
   return all
 }()
 
 /// A pipeline without anything of the system's.
-func pipeline(_ loader: any DataLoader, _ change: (inout ImagePipeline.Configuration) -> Void = { _ in }) -> ImagePipeline {
+func pipeline(
+  _ loader: any DataLoader,
+  _ change: (inout ImagePipeline.Configuration) -> Void = { _ in },
+) -> ImagePipeline {
   ImagePipeline { configuration in
     configuration.loader = loader
     configuration.retryPolicy = .exponential(maxAttempts: 2, base: .milliseconds(1), limit: .milliseconds(2))
@@ -185,61 +336,82 @@ func loaderCases() -> [Case] {
     let loader = LyingLoader(script: script)
     let talkative = LyingLoader(script: script) { TalkativeHandle($0) }
     all.append(Case("loader, \(name), image") { try checked(await pipeline(loader).image(for: address)) })
-    all.append(Case("loader, \(name), image, talkative handle") {
-      let pipeline = pipeline(talkative)
-      let task = pipeline.imageTask(for: address)
-      task.priority = .low
-      return try checked(await task.image)
-    })
-    all.append(Case("loader, \(name), events") {
-      for await event in pipeline(loader).imageTask(for: address).events {
-        if case .finished(let result) = event { return try checked(result.get().image) }
+    all.append(
+      Case("loader, \(name), image, talkative handle") {
+        let pipeline = pipeline(talkative)
+        let task = pipeline.imageTask(for: address)
+        task.priority = .low
+        return try checked(await task.image)
       }
-      throw Wrong(description: "no end")
-    })
-    all.append(Case("loader, \(name), data and cache") {
-      let cache = try DiskLike.temporary()
-      let pipeline = pipeline(loader) { $0.diskCache = cache }
-      _ = try? await pipeline.image(for: address)
-      let data = try await pipeline.data(for: address)
-      return "\(data.count) bytes"
-    })
-    all.append(Case("loader, \(name), retrying") {
-      let retrying = RetryingLoader(loader, .exponential(maxAttempts: 2, base: .milliseconds(1), limit: .milliseconds(1)))
-      let (response, data) = try await retrying.data(for: HTTPRequest(address.absoluteString))
-      return "\(response.status), \(data.count) bytes"
-    })
-    all.append(Case("loader, \(name), alone") {
-      var request = try HTTPRequest(address.absoluteString)
-      request.maxResponseBytes = 1 << 20
-      let (response, data) = try await loader.data(for: request)
-      guard data.count <= 1 << 20 else { throw Wrong(description: "\(data.count) bytes of a limit of 1 MB") }
-      return "\(response.status), \(data.count) bytes"
-    })
-    all.append(Case("loader, \(name), limited") {
-      let limited = RateLimitedLoader(loader, RateLimit(requestsPerSecond: 1000, burst: 10))
-      let (response, data) = try await limited.data(for: HTTPRequest(address.absoluteString))
-      return "\(response.status), \(data.count) bytes"
-    })
-    all.append(Case("loader, \(name), cancelled") {
-      let pipeline = pipeline(talkative)
-      let task = pipeline.imageTask(for: address)
-      task.cancel()
-      return try checked(await task.image)
-    })
+    )
+    all.append(
+      Case("loader, \(name), events") {
+        for await event in pipeline(loader).imageTask(for: address).events {
+          if case .finished(let result) = event { return try checked(result.get().image) }
+        }
+        throw Wrong(description: "no end")
+      }
+    )
+    all.append(
+      Case("loader, \(name), data and cache") {
+        let cache = try DiskLike.temporary()
+        let pipeline = pipeline(loader) { $0.diskCache = cache }
+        _ = try? await pipeline.image(for: address)
+        let data = try await pipeline.data(for: address)
+        return "\(data.count) bytes"
+      }
+    )
+    all.append(
+      Case("loader, \(name), retrying") {
+        let retrying = RetryingLoader(
+          loader,
+          .exponential(maxAttempts: 2, base: .milliseconds(1), limit: .milliseconds(1)),
+        )
+        let (response, data) = try await retrying.data(for: HTTPRequest(address.absoluteString))
+        return "\(response.status), \(data.count) bytes"
+      }
+    )
+    all.append(
+      Case("loader, \(name), alone") {
+        var request = try HTTPRequest(address.absoluteString)
+        request.maxResponseBytes = 1 << 20
+        let (response, data) = try await loader.data(for: request)
+        guard data.count <= 1 << 20 else { throw Wrong(description: "\(data.count) bytes of a limit of 1 MB") }
+        return "\(response.status), \(data.count) bytes"
+      }
+    )
+    all.append(
+      Case("loader, \(name), limited") {
+        let limited = RateLimitedLoader(loader, RateLimit(requestsPerSecond: 1000, burst: 10))
+        let (response, data) = try await limited.data(for: HTTPRequest(address.absoluteString))
+        return "\(response.status), \(data.count) bytes"
+      }
+    )
+    all.append(
+      Case("loader, \(name), cancelled") {
+        let pipeline = pipeline(talkative)
+        let task = pipeline.imageTask(for: address)
+        task.cancel()
+        return try checked(await task.image)
+      }
+    )
   }
-  all.append(Case("loader, never ends, cancelled") {
-    let task = pipeline(LyingLoader { _ = $1.receive(head($0)) }).imageTask(for: address)
-    DispatchQueue.global().asyncAfter(deadline: .now() + 0.05) { task.cancel() }
-    return try checked(await task.image)
-  })
+  all.append(
+    Case("loader, never ends, cancelled") {
+      let task = pipeline(LyingLoader { _ = $1.receive(head($0)) }).imageTask(for: address)
+      DispatchQueue.global().asyncAfter(deadline: .now() + 0.05) { task.cancel() }
+      return try checked(await task.image)
+    }
+  )
   return all
 }
 
 /// A cache on disk in a folder of its own.
 enum DiskLike {
   static func temporary() throws -> any DataCaching {
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("lies.\(getpid()).\(UInt64.random(in: 0 ... .max))")
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+      "lies.\(getpid()).\(UInt64.random(in: 0 ... .max))"
+    )
     return try DiskCache(directory: folder, sizeLimit: 1 << 24)
   }
 }

@@ -28,7 +28,8 @@ extension StageTrace {
     }
     var facts: [String: Fact] = [
       "url": .text(metrics.url.string), "bytes": .number(metrics.bytesReceived),
-      "reused": .flag(metrics.isConnectionReused), "queued µs": .number(Int(clamping: metrics.queued / .microseconds(1))),
+      "reused": .flag(metrics.isConnectionReused),
+      "queued µs": .number(Int(clamping: metrics.queued / .microseconds(1))),
     ]
     facts["status"] = metrics.status.map(Fact.number)
     facts["version"] = metrics.httpVersion.map(Fact.text)
