@@ -18,6 +18,11 @@ public struct HTTPFields: Sendable, Hashable, RandomAccessCollection, Expressibl
       self.name = name
       self.value = value
     }
+
+    /// Returns `true` if name and value have the same bytes.
+    public static func == (left: Self, right: Self) -> Bool {
+      left.name.utf8.elementsEqual(right.name.utf8) && left.value.utf8.elementsEqual(right.value.utf8)
+    }
   }
 
   private var fields: [Element] = []

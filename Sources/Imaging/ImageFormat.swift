@@ -20,7 +20,7 @@ public struct ImageFormat: Hashable, Sendable, CustomStringConvertible {
   public var description: String { name }
 
   /// Returns `true` if the names are equal.
-  public static func == (left: Self, right: Self) -> Bool { left.name == right.name }
+  public static func == (left: Self, right: Self) -> Bool { left.name.utf8.elementsEqual(right.name.utf8) }
 
   /// Hashes the name.
   public func hash(into hasher: inout Hasher) { hasher.combine(name) }

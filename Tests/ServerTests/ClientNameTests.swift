@@ -21,3 +21,12 @@ struct ClientNameTests {
     #expect(ClientName.of(address).readable == name)
   }
 }
+
+extension ClientNameTests {
+  /// Names that are equal as text are two clients.
+  @Test func whatIsNoAddressIsComparedAsBytes() {
+    for (one, other) in [("caf\u{E9}", "cafe\u{301}"), ("K", "\u{212A}"), ("a;b", "a\u{37E}b")] {
+      #expect(ClientName.of(one) != ClientName.of(other))
+    }
+  }
+}

@@ -200,6 +200,7 @@ private func use(_ cache: any DataCaching, _ leases: (any KeyLeasing)? = nil) as
   _ = try await pipeline.image(for: small)
   _ = try await pipeline.data(for: request)
   _ = try await pipeline.encoded(for: small, as: .jpeg())
+  _ = await "\(pipeline.explain(request)) \(pipeline.explain(small, as: .png()))"
   await pipeline.cache.remove(request)
   await pipeline.cache.removeAll()
   _ = await cache.entries()

@@ -14,7 +14,12 @@ let picture: Data = {
   return data
 }()
 
-let address = URL(string: "http://picture.invalid/a.png")!
+let address = url("http://picture.invalid/a.png")
+
+func url(_ text: String) -> URL {
+  guard let url = URL(string: text) else { fatalError("no URL: \(text)") }
+  return url
+}
 
 /// A loader that calls its sink as `script` says.
 struct LyingLoader: DataLoader {

@@ -80,13 +80,14 @@ extension RemoteTier {
   func pump() {
     while true {
       let now = clock.uptime
-      var wait: Duration?
+      var wait: (Duration, number: Int)?
       let next = state.withLock { state -> (TierQueue.Work, Leave)? in
         guard state.queue.hasNext else { return nil }
         guard let ticket = state.breaker.admit(at: now) else {
-          if let time = state.breaker.trialTime, !state.isWakeSet {
-            state.isWakeSet = true
-            wait = time - now
+          if let time = state.breaker.trialTime, state.wake == nil {
+            state.lastWake += 1
+            state.wake = state.lastWake
+            wait = (time - now, state.lastWake)
           }
           return nil
         }
@@ -96,22 +97,23 @@ extension RemoteTier {
         }
         return (work, state.begin(.write, ticket, limits, now))
       }
-      if let wait { wake(after: wait) }
+      if let (delay, number) = wait { wake(number, after: delay) }
       guard let (work, leave) = next else { return }
       Task(executorPreference: stepper) { await self.carryOut(work, leave) }
     }
   }
 
   /// Looks at the queue when the breaker allows a trial.
-  private func wake(after delay: Duration) {
+  private func wake(_ number: Int, after delay: Duration) {
     clock.schedule(after: delay) { [weak self] in
       guard let self else { return }
-      // Each call of a clock that calls twice would set another one.
-      let isFirst = state.withLock { state in
-        defer { state.isWakeSet = false }
-        return state.isWakeSet
+      let isDue = state.withLock { state in
+        // Each call of a clock that calls twice would set another one.
+        guard state.wake == number else { return false }
+        state.wake = nil
+        return true
       }
-      if isFirst { pump() }
+      if isDue { pump() }
     }
   }
 

@@ -16,8 +16,10 @@ final class RemoteTier: Sendable {
     /// The number of calls that may be made a second time, and by how many it grows with each call.
     private var hedges: Double
     private let hedgeShare: Double
-    /// True if the queue is looked at when the breaker allows a trial.
-    var isWakeSet = false
+    /// The number of the call of the clock at which the queue is looked at, since the breaker may allow a trial then;
+    /// below it, the last number.
+    var wake: Int?
+    var lastWake = 0
     /// Those who wait until nothing is queued.
     var idleWaiters: [Deferred<Void>] = []
     /// Those who wait until nothing is queued for a key.

@@ -89,7 +89,7 @@ public struct ImageEncoding: Sendable, Hashable {
 
   /// Compares formats, options and metadata.
   public static func == (left: Self, right: Self) -> Bool {
-    left.metadata == right.metadata && left.choice.identifier == right.choice.identifier
+    left.metadata == right.metadata && left.choice.identifier.utf8.elementsEqual(right.choice.identifier.utf8)
   }
 
   /// Hashes format and options.

@@ -295,7 +295,7 @@ public struct ImageProcessor: Sendable, Hashable, CustomStringConvertible {
   public var description: String { identifier }
 
   /// Returns `true` if the identifiers are equal.
-  public static func == (left: Self, right: Self) -> Bool { left.identifier == right.identifier }
+  public static func == (left: Self, right: Self) -> Bool { left.identifier.utf8.elementsEqual(right.identifier.utf8) }
 
   /// Hashes the identifier.
   public func hash(into hasher: inout Hasher) { hasher.combine(identifier) }
