@@ -24,7 +24,8 @@ struct ClientNameTests {
 
 extension ClientNameTests {
   /// Names that are equal as text are two clients.
-  @Test func whatIsNoAddressIsComparedAsBytes() {
+  @Test
+  func whatIsNoAddressIsComparedAsBytes() {
     for (one, other) in [("caf\u{E9}", "cafe\u{301}"), ("K", "\u{212A}"), ("a;b", "a\u{37E}b")] {
       #expect(ClientName.of(one) != ClientName.of(other))
     }

@@ -7,7 +7,8 @@ import VitrineRuntime
 @testable import Vitrine
 
 /// Texts that are equal as text, and not as bytes, name two things wherever a user's text is compared or looked up.
-@Suite struct HostilePairsTests {
+@Suite
+struct HostilePairsTests {
   /// Composed and decomposed, a letter and a sign of a unit, a mark of punctuation, a name of one character.
   private static let pairs = [
     ("caf\u{E9}", "cafe\u{301}"), ("K", "\u{212A}"), ("a;b", "a\u{37E}b"), ("\u{C5}", "\u{212B}"),
@@ -46,7 +47,8 @@ import VitrineRuntime
     }
   }
 
-  @Test func processorsEncodingsAndKeysAreComparedAsBytes() {
+  @Test
+  func processorsEncodingsAndKeysAreComparedAsBytes() {
     for (one, other) in Self.pairs {
       let processors = [ImageProcessor.custom(id: one) { $0 }, .custom(id: other) { $0 }]
       #expect(processors[0] != processors[1] && Set(processors).count == 2)
@@ -60,7 +62,8 @@ import VitrineRuntime
   }
 
   /// What is not in ASCII is escaped; of hosts UTS 46 says which are one.
-  @Test func addressesAreComparedAsBytes() {
+  @Test
+  func addressesAreComparedAsBytes() {
     for (one, other) in Self.pairs {
       for text in ["http://picture.invalid/%", "http://picture.invalid/?%"] {
         let urls = [one, other].map { try? HTTPURL(text.replacing("%", with: $0)) }
