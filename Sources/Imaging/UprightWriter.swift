@@ -1,18 +1,17 @@
 /// Writes rows of the output from top to bottom in stored orientation, four bytes a pixel.
 protocol RowWriter {
-  mutating func write(_ source: UnsafeRawBufferPointer)
+  mutating func write(_ source: Elements<UInt8>)
   /// Called after the last row, also if some are missing.
   mutating func finish()
 }
 
 /// Writes rows, given from top to bottom in stored orientation, to their place in the upright bitmap.
-@safe
-struct UprightWriter<Pixel: FixedWidthInteger>: RowWriter {
+struct UprightWriter<Pixel: FixedWidthInteger & BitwiseCopyable>: RowWriter {
   /// Rows that become columns are collected, so that each line of memory is visited once for several of them.
   private static var stripHeight: Int { 16 }
   private static var pixelSize: Int { MemoryLayout<Pixel>.size }
 
-  private let pixels: UnsafeMutableRawBufferPointer
+  private let pixels: MutableElements<UInt8>
   private let orientation: Orientation
   /// The stored size.
   private let width: Int
@@ -23,32 +22,27 @@ struct UprightWriter<Pixel: FixedWidthInteger>: RowWriter {
   private(set) var rowsGiven = 0
 
   /// `pixels` is the memory of a bitmap of the size in `plan`.
-  init(_ pixels: UnsafeMutableRawBufferPointer, _ plan: SamplingPlan, _ orientation: Orientation) {
+  init(_ pixels: MutableElements<UInt8>, _ plan: SamplingPlan, _ orientation: Orientation) {
     (width, height) = orientation.applied(width: plan.width, height: plan.height)
     precondition(pixels.count == Self.pixelSize * width * height)
-    unsafe self.pixels = pixels
+    self.pixels = pixels
     self.orientation = orientation
     if orientation.swapsAxes { strip.reserveCapacity(Self.stripHeight * width) }
   }
 
-  mutating func write(_ source: UnsafeRawBufferPointer) {
+  mutating func write(_ source: Elements<UInt8>) {
     precondition(source.count == Self.pixelSize * width && row < height)
     defer { row += 1 }
     switch orientation {
-    case .up, .downMirrored:
-      let target = orientation == .up ? row : height - 1 - row
-      unsafe line(target).copyMemory(from: source)
+    case .up, .downMirrored: line(orientation == .up ? row : height - 1 - row).update(from: source)
     case .upMirrored, .down:
-      let target = unsafe line(orientation == .down ? height - 1 - row : row)
+      let target = line(orientation == .down ? height - 1 - row : row)
       for x in 0..<width {
-        // Both are one row of `width` pixels.
-        let pixel = unsafe source.loadUnaligned(fromByteOffset: x * Self.pixelSize, as: Pixel.self)
-        unsafe target.storeBytes(of: pixel, toByteOffset: (width - 1 - x) * Self.pixelSize, as: Pixel.self)
+        let pixel = source.load(at: x * Self.pixelSize, as: Pixel.self)
+        target.store(pixel, at: (width - 1 - x) * Self.pixelSize)
       }
     case .leftMirrored, .right, .rightMirrored, .left:
-      for x in 0..<width {
-        unsafe strip.append(source.loadUnaligned(fromByteOffset: x * Self.pixelSize, as: Pixel.self))
-      }
+      for x in 0..<width { strip.append(source.load(at: x * Self.pixelSize, as: Pixel.self)) }
       if strip.count == Self.stripHeight * width { flush(endingAt: row + 1) }
     }
   }
@@ -56,23 +50,20 @@ struct UprightWriter<Pixel: FixedWidthInteger>: RowWriter {
   /// Writes the collected rows, and zeros for the missing rows.
   mutating func finish() { finish(filling: 0) }
 
-  /// Writes the collected rows, and `missing` for the missing rows.
-  mutating func finish(filling missing: Pixel) {
+  /// Writes the collected rows, and the byte `missing` all over the missing rows.
+  mutating func finish(filling missing: UInt8) {
     rowsGiven = row
     if !strip.isEmpty { flush(endingAt: row) }
     guard row < height else { return }
-    let missing = [Pixel](repeating: missing, count: width)
-    unsafe missing.withUnsafeBytes { bytes in
-      while row < height { unsafe write(bytes) }
-    }
+    let missing = OwnedElements(repeating: missing, count: Self.pixelSize * width)
+    while row < height { write(missing.elements.elements) }
     if !strip.isEmpty { flush(endingAt: row) }
   }
 
   /// Returns the memory of an upright row, if upright rows are as wide as stored ones.
-  private func line(_ row: Int) -> UnsafeMutableRawBufferPointer {
+  private func line(_ row: Int) -> MutableElements<UInt8> {
     let count = width * Self.pixelSize
-    // The slice checks the bounds.
-    return unsafe UnsafeMutableRawBufferPointer(rebasing: pixels[row * count..<(row + 1) * count])
+    return pixels.extracting(row * count..<(row + 1) * count)
   }
 
   private mutating func flush(endingAt end: Int) {
@@ -83,11 +74,7 @@ struct UprightWriter<Pixel: FixedWidthInteger>: RowWriter {
       for index in 0..<count {
         let place = orientation.upright(x: x, y: first + index, width: width, height: height)
         // The upright bitmap is `height` pixels wide here.
-        unsafe pixels.storeBytes(
-          of: strip[index * width + x],
-          toByteOffset: (place.y * height + place.x) * Self.pixelSize,
-          as: Pixel.self,
-        )
+        pixels.store(strip[index * width + x], at: (place.y * height + place.x) * Self.pixelSize)
       }
     }
     strip.removeAll(keepingCapacity: true)
@@ -95,33 +82,33 @@ struct UprightWriter<Pixel: FixedWidthInteger>: RowWriter {
 }
 
 /// Converts colours to gray levels and writes them to their place in the upright bitmap.
-@safe
 struct GrayWriter: RowWriter {
   private let background: UInt8
   private let isOpaque: Bool
   private var writer: UprightWriter<UInt8>
-  private var levels: [UInt8]
+  private let levels: OwnedElements<UInt8>
 
   init(
-    _ pixels: UnsafeMutableRawBufferPointer,
+    _ pixels: MutableElements<UInt8>,
     _ plan: SamplingPlan,
     _ orientation: Orientation,
     over background: UInt8,
     isOpaque: Bool,
   ) {
     (self.background, self.isOpaque) = (background, isOpaque)
-    unsafe writer = UprightWriter(pixels, plan, orientation)
-    levels = [UInt8](repeating: 0, count: orientation.applied(width: plan.width, height: plan.height).width)
+    writer = UprightWriter(pixels, plan, orientation)
+    let width = orientation.applied(width: plan.width, height: plan.height).width
+    levels = OwnedElements(repeating: 0, count: width)
   }
 
-  mutating func write(_ source: UnsafeRawBufferPointer) {
+  mutating func write(_ source: Elements<UInt8>) {
+    let levels = levels.elements
     precondition(source.count == 4 * levels.count)
     for x in levels.indices {
-      // In bounds by the line above.
-      let pixel = unsafe source.loadUnaligned(fromByteOffset: 4 * x, as: SIMD4<UInt8>.self)
+      let pixel = source.four(at: 4 * x)
       levels[x] = isOpaque ? GrayBitmap.level(of: pixel) : GrayBitmap.level(of: pixel, over: background)
     }
-    unsafe levels.withUnsafeBytes { unsafe writer.write($0) }
+    writer.write(levels.elements)
   }
 
   mutating func finish() { writer.finish(filling: background) }

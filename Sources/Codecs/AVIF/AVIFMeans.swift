@@ -58,10 +58,28 @@ final class AVIFMeans {
         factorY: factor >> shiftY,
       )
       // The planes are as large as their image says: that of libavif, and that allocated above.
+      let sourceCount = from.rowBytes * ((height + (1 << shiftY) - 1) >> shiftY)
+      let input = unsafe UnsafeRawBufferPointer(start: source, count: sourceCount)
+      let output = unsafe UnsafeMutableRawBufferPointer(
+        start: target,
+        count: to.rowBytes * ((height + factor - 1) / factor),
+      )
       if depth > 8 {
-        try unsafe box.shrinkShorts(source, from.rowBytes, into: target, to.rowBytes, control)
+        try box.shrink(
+          unsafe Elements(input.assumingMemoryBound(to: UInt16.self)),
+          samplesPerRow: from.rowBytes / 2,
+          into: unsafe MutableElements(output.assumingMemoryBound(to: UInt16.self)),
+          samplesPerTargetRow: to.rowBytes / 2,
+          control,
+        )
       } else {
-        try unsafe box.shrink(source, from.rowBytes, into: target, to.rowBytes, control)
+        try box.shrink(
+          unsafe Elements(input),
+          samplesPerRow: from.rowBytes,
+          into: unsafe MutableElements(output),
+          samplesPerTargetRow: to.rowBytes,
+          control,
+        )
       }
     }
   }

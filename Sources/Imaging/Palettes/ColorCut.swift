@@ -62,19 +62,17 @@ struct ColorCut {
     }
     let first = SIMD4(Int(low.x), Int(low.y), Int(low.z), 0)
     let last = SIMD4(Int(high.x), Int(high.y), Int(high.z), 0)
-    unsafe sums.withUnsafeMutableBufferPointer { sums in
-      for axis in 0..<3 {
-        for value in Int(first[axis])...Int(last[axis]) { unsafe sums[axis << 8 | value] = SIMD4() }
-      }
-      for point in points[range] {
-        let weight = Double(point.w)
-        var weighted = SIMD4<Double>(point) * weight
-        weighted.w = weight
-        // Components are 0 to 255.
-        unsafe sums[Int(point.x)] += weighted
-        unsafe sums[256 | Int(point.y)] += weighted
-        unsafe sums[512 | Int(point.z)] += weighted
-      }
+    for axis in 0..<3 {
+      for value in first[axis]...last[axis] { sums[axis << 8 | value] = SIMD4() }
+    }
+    for point in points[range] {
+      let weight = Double(point.w)
+      var weighted = SIMD4<Double>(point) * weight
+      weighted.w = weight
+      // Components are 0 to 255.
+      sums[Int(point.x)] += weighted
+      sums[256 | Int(point.y)] += weighted
+      sums[512 | Int(point.z)] += weighted
     }
     var sum = SIMD4<Double>()
     for value in Int(first.x)...Int(last.x) { sum += sums[value] }

@@ -14,20 +14,19 @@ struct FrameDifference {
     precondition(changes.width == new.width && changes.height == new.height)
     var (changed, cleared) = (Extent(), Extent())
     for y in 0..<new.height {
-      unsafe old.withUnsafeBytes { old in
-        unsafe new.withUnsafeBytes { pixels in
-          let (start, marks) = unsafe (y * new.bytesPerRow, changes.row(y))
+      old.withElements { old in
+        new.withElements { pixels in
+          let (start, marks) = (y * new.bytesPerRow, changes.row(y))
           for x in 0..<new.width {
-            // All three have rows of `width` pixels.
-            let before = unsafe old.loadUnaligned(fromByteOffset: start &+ x &* 4, as: UInt32.self).drawnColor
-            let after = unsafe pixels.loadUnaligned(fromByteOffset: start &+ x &* 4, as: UInt32.self).drawnColor
-            unsafe marks[x] = 0
+            let before = old.load(at: start &+ x &* 4, as: UInt32.self).drawnColor
+            let after = pixels.load(at: start &+ x &* 4, as: UInt32.self).drawnColor
+            marks[x] = 0
             guard before != after else { continue }
             if after == 0 {
               cleared.add(x, y)
             } else {
               changed.add(x, y)
-              unsafe marks[x] = 1
+              marks[x] = 1
             }
           }
         }
@@ -40,14 +39,13 @@ struct FrameDifference {
   mutating func redraw(_ area: PixelRegion, of new: Bitmap, _ changes: PixelMask) {
     var extent = Extent()
     for y in area.y..<area.y + area.height {
-      unsafe new.withUnsafeBytes { pixels in
-        let (start, marks) = unsafe (y * new.bytesPerRow, changes.row(y))
+      new.withElements { pixels in
+        let (start, marks) = (y * new.bytesPerRow, changes.row(y))
         for x in area.x..<area.x + area.width {
-          // Both have rows of `width` pixels.
-          let color = unsafe pixels.loadUnaligned(fromByteOffset: start &+ x &* 4, as: UInt32.self).drawnColor
+          let color = pixels.load(at: start &+ x &* 4, as: UInt32.self).drawnColor
           guard color != 0 else { continue }
           extent.add(x, y)
-          unsafe marks[x] = 1
+          marks[x] = 1
         }
       }
     }

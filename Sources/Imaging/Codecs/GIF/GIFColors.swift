@@ -60,7 +60,7 @@ final class GIFColors {
     for row in 0..<pixels.area.height {
       if batch.begins(row) { try check() }
       // The row is used before the next one is drawn.
-      unsafe writer.append(rows.next(&nearest))
+      unsafe rows.next(&nearest).withUnsafeBufferPointer { unsafe writer.append($0) }
     }
     return GIFPicture(transparent: transparent, data: writer.finish())
   }

@@ -32,7 +32,7 @@ final class InkTable: Sendable {
   ///   - pixels: The pixels, of four bytes each.
   ///   - color: Returns the colour of inks, from 0 to 65,535.
   func apply(to pixels: UnsafeMutableRawBufferPointer, _ color: (SIMD4<UInt16>) -> SIMD4<UInt16>) {
-    unsafe pixels.updateEachPixel { inks in
+    unsafe MutableElements(pixels).updateEachPixel { inks in
       let position = SIMD4<UInt32>(truncatingIfNeeded: inks) &* UInt32(Self.side - 1)
       // Divided by 255. The highest value is the end of the last cell.
       var cell = (position &+ 1 &+ (position &>> 8)) &>> 8

@@ -184,7 +184,7 @@ private final class JPEGRows: RowSource {
     if isCMYK {
       for row in 0..<Int(got) {
         // In bounds by the check above.
-        unsafe UnsafeMutableRawBufferPointer(rebasing: rows[row * bytesPerRow..<row * bytesPerRow + width * 4])
+        unsafe MutableElements(rows).extracting(row * bytesPerRow..<row * bytesPerRow + width * 4)
           .updateEachPixel { 255 &- $0 }
       }
     }

@@ -1,0 +1,137 @@
+// Pixels and their loops. A loop checks its range once: a check for each vector costs a short loop a third of its time.
+extension Elements<UInt8> {
+  /// The bytes of `count` rows of `width` pixels without gaps, from the row `first` on.
+  package func rows(from first: Int, count: Int, width: Int) -> Elements<UInt8> {
+    extracting(first * width * 4..<(first + count) * width * 4)
+  }
+
+  /// The number whose bytes begin at `index`.
+  @inline(__always)
+  package func load<Number: FixedWidthInteger & BitwiseCopyable>(at index: Int, as type: Number.Type) -> Number {
+    precondition(index >= 0 && index <= count &- MemoryLayout<Number>.size, "no such elements")
+    // In bounds by the line above.
+    return unsafe withUnsafeBufferPointer {
+      unsafe UnsafeRawBufferPointer($0).loadUnaligned(fromByteOffset: index, as: Number.self)
+    }
+  }
+}
+
+extension MutableElements<UInt8> {
+  /// The bytes of `count` rows of `width` pixels without gaps, from the row `first` on.
+  package func rows(from first: Int, count: Int, width: Int) -> MutableElements<UInt8> {
+    extracting(first * width * 4..<(first + count) * width * 4)
+  }
+
+  @inline(__always)
+  package func store<Number: FixedWidthInteger & BitwiseCopyable>(_ number: Number, at index: Int) {
+    precondition(index >= 0 && index <= count &- MemoryLayout<Number>.size, "no room for the elements")
+    // In bounds by the line above.
+    unsafe withUnsafeBufferPointer {
+      unsafe UnsafeMutableRawBufferPointer($0).storeBytes(of: number, toByteOffset: index, as: Number.self)
+    }
+  }
+
+  /// Replaces each pixel of four bytes.
+  @inline(__always)
+  package func updateEachPixel(_ change: (SIMD4<UInt8>) -> SIMD4<UInt8>) {
+    update(with: elements) { pixel, _ in change(pixel) }
+  }
+}
+
+extension MutableElements where Element: SIMDScalar {
+  /// Replaces elements, four at a time, by what `change` makes of those of `source` at the same places and of the old ones.
+  ///
+  /// `source` has as many, a multiple of four; it may be the same memory.
+  @inline(__always)
+  package func update<Source: SIMDScalar>(
+    with source: Elements<Source>,
+    from first: Int = 0,
+    four change: (SIMD4<Source>, SIMD4<Element>) -> SIMD4<Element>,
+  ) {
+    unsafe withPointers(to: source, from: first) { source, target in
+      var index = first
+      // In bounds: both have `count` elements, and four are left.
+      while index < count {
+        let target = unsafe UnsafeMutableRawPointer(target + index)
+        let old = unsafe target.loadUnaligned(as: SIMD4<Element>.self)
+        let new = unsafe change(UnsafeRawPointer(source + index).loadUnaligned(as: SIMD4<Source>.self), old)
+        unsafe target.storeBytes(of: new, as: SIMD4<Element>.self)
+        index &+= 4
+      }
+    }
+  }
+
+  /// Replaces elements as ``update(with:from:four:)`` does, sixteen at a time as far as possible.
+  @inline(__always)
+  package func update<Source: SIMDScalar>(
+    with source: Elements<Source>,
+    sixteen change: (SIMD16<Source>, SIMD16<Element>) -> SIMD16<Element>,
+    four: (SIMD4<Source>, SIMD4<Element>) -> SIMD4<Element>,
+  ) {
+    let end = count & ~15
+    unsafe withPointers(to: source, from: 0) { source, target in
+      var index = 0
+      // In bounds: both have `count` elements, and sixteen are left.
+      while index < end {
+        let target = unsafe UnsafeMutableRawPointer(target + index)
+        let old = unsafe target.loadUnaligned(as: SIMD16<Element>.self)
+        let new = unsafe change(UnsafeRawPointer(source + index).loadUnaligned(as: SIMD16<Source>.self), old)
+        unsafe target.storeBytes(of: new, as: SIMD16<Element>.self)
+        index &+= 16
+      }
+    }
+    update(with: source, from: end, four: four)
+  }
+
+  /// Calls `body` with both memories, which have `count` elements; those from `first` on are a multiple of four.
+  @inline(__always)
+  private func withPointers<Source>(
+    to source: Elements<Source>,
+    from first: Int,
+    _ body: (UnsafePointer<Source>, UnsafeMutablePointer<Element>) -> Void,
+  ) {
+    precondition(source.count == count && first >= 0 && (count &- first) & 3 == 0, "another number of elements")
+    unsafe source.withUnsafeBufferPointer { source in
+      unsafe withUnsafeBufferPointer { target in
+        if let source = source.baseAddress, let target = target.baseAddress { unsafe body(source, target) }
+      }
+    }
+  }
+}
+
+extension Elements where Element: SIMDScalar {
+  /// Calls `body` with the elements of `range`, whose length is a multiple of four, four at a time.
+  @inline(__always)
+  func forEachFour(in range: Range<Int>, _ body: (SIMD4<Element>) -> Void) {
+    precondition(range.lowerBound >= 0 && range.upperBound <= count && range.count & 3 == 0, "no such elements")
+    unsafe withUnsafeBufferPointer { elements in
+      guard let start = elements.baseAddress else { return }
+      var index = range.lowerBound
+      // In bounds by the first line.
+      while index < range.upperBound {
+        unsafe body(UnsafeRawPointer(start + index).loadUnaligned(as: SIMD4<Element>.self))
+        index &+= 4
+      }
+    }
+  }
+}
+
+extension RowSource {
+  /// Reads rows into memory whose bounds are checked.
+  func read(into rows: MutableElements<UInt8>, bytesPerRow: Int, count: Int) throws(ImageError) -> Int {
+    precondition(count > 0 && rows.count >= bytesPerRow * (count - 1) + 4 * width, "no room for the rows")
+    // As much room as a source may use, by the line above.
+    return try unsafe rows.withUnsafeBufferPointer { (rows) throws(ImageError) in
+      try unsafe read(into: UnsafeMutableRawBufferPointer(rows), bytesPerRow: bytesPerRow, count: count)
+    }
+  }
+}
+
+extension SIMD4<Float> {
+  /// The bits of each number.
+  @inline(__always)
+  var bits: SIMD4<UInt32> {
+    // Four floats and four integers of 32 bits have the same size.
+    unsafe unsafeBitCast(self, to: SIMD4<UInt32>.self)
+  }
+}
