@@ -116,6 +116,14 @@ extension Elements where Element: SIMDScalar {
   }
 }
 
+extension Array where Element: BitwiseCopyable {
+  /// Calls `body` with the elements, for loops that check the range of a table once; they are valid until it returns.
+  @inline(__always)
+  func withElements<R, E: Error>(_ body: (Elements<Element>) throws(E) -> R) throws(E) -> R {
+    try unsafe withUnsafeBufferPointer { (elements) throws(E) in try unsafe body(Elements(elements)) }
+  }
+}
+
 extension RowSource {
   /// Reads rows into memory whose bounds are checked.
   func read(into rows: MutableElements<UInt8>, bytesPerRow: Int, count: Int) throws(ImageError) -> Int {

@@ -147,13 +147,16 @@ struct MatrixTransform: Sendable {
   }
 
   func apply(to pixels: MutableElements<UInt8>) {
-    let (light, encoded) = (light.span, TransferCurve.sRGB.encoded.span)
-    // A place for each byte of the three, and for each of the curve, so that no look-up needs a check.
-    precondition(light.count == 3 * 256 && encoded.count == TransferCurve.placeCount)
-    pixels.updateEachPixel { pixel in
-      let sum = light[Int(pixel.x)] + light[256 &+ Int(pixel.y)] + light[512 &+ Int(pixel.z)]
-      let place = TransferCurve.place(sum)
-      return SIMD4(encoded[Int(place.x)], encoded[Int(place.y)], encoded[Int(place.z)], pixel.w)
+    light.withElements { light in
+      TransferCurve.sRGB.encoded.withElements { encoded in
+        // An entry for each byte of the three, and for each place of the curve, so that no look-up needs a check.
+        precondition(light.count == 3 * 256 && encoded.count == TransferCurve.placeCount)
+        pixels.updateEachPixel { pixel in
+          let sum = light[Int(pixel.x)] + light[256 &+ Int(pixel.y)] + light[512 &+ Int(pixel.z)]
+          let place = TransferCurve.place(sum)
+          return SIMD4(encoded[Int(place.x)], encoded[Int(place.y)], encoded[Int(place.z)], pixel.w)
+        }
+      }
     }
   }
 }

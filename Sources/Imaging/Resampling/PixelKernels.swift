@@ -101,13 +101,14 @@ extension PixelKernels {
 
   /// Adds linear light of 0 to 255, times coverage if there is any, to sums.
   static func addLinear(_ source: Elements<UInt8>, into sums: MutableElements<Float>, hasAlpha: Bool) {
-    let table = TransferCurve.sRGB.levels.span
-    // A place for each byte, so that no look-up needs a check.
-    precondition(table.count == 256)
-    sums.update(with: source) { pixel, old in
-      var light = SIMD4(table[Int(pixel.x)], table[Int(pixel.y)], table[Int(pixel.z)], 1)
-      light *= hasAlpha ? Float(pixel.w) : 255
-      return old + light
+    TransferCurve.sRGB.levels.withElements { table in
+      // A place for each byte, so that no look-up needs a check.
+      precondition(table.count == 256)
+      sums.update(with: source) { pixel, old in
+        var light = SIMD4(table[Int(pixel.x)], table[Int(pixel.y)], table[Int(pixel.z)], 1)
+        light *= hasAlpha ? Float(pixel.w) : 255
+        return old + light
+      }
     }
   }
 
@@ -126,14 +127,15 @@ extension PixelKernels {
 
   /// Encodes linear light of 0 to 255 as bytes of sRGB with straight alpha.
   static func encode(_ line: Elements<Float>, into output: MutableElements<UInt8>, hasAlpha: Bool) {
-    let table = TransferCurve.sRGB.encoded.span
-    // A place for each of a curve, so that no look-up needs a check.
-    precondition(table.count == TransferCurve.placeCount)
-    output.update(with: line) { pixel, _ in
-      let value = hasAlpha ? straightened(pixel) : pixel
-      let place = TransferCurve.place(value * (1 / 255))
-      let alpha = hasAlpha ? rounded(value).w : 255
-      return SIMD4(table[Int(place.x)], table[Int(place.y)], table[Int(place.z)], alpha)
+    TransferCurve.sRGB.encoded.withElements { table in
+      // A byte for each place, so that no look-up needs a check.
+      precondition(table.count == TransferCurve.placeCount)
+      output.update(with: line) { pixel, _ in
+        let value = hasAlpha ? straightened(pixel) : pixel
+        let place = TransferCurve.place(value * (1 / 255))
+        let alpha = hasAlpha ? rounded(value).w : 255
+        return SIMD4(table[Int(place.x)], table[Int(place.y)], table[Int(place.z)], alpha)
+      }
     }
   }
 

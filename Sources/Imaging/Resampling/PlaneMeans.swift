@@ -34,34 +34,34 @@ package struct PlaneMeans {
     return factor < leastFactor ? 1 : factor
   }
 
-  /// Writes the means of all blocks of a plane of bytes.
+  /// Writes the means of all blocks of a plane of bytes; lengths are those from one row to the next.
   package func shrink(
     _ source: Elements<UInt8>,
-    samplesPerRow: Int,
+    _ rowLength: Int,
     into target: MutableElements<UInt8>,
-    samplesPerTargetRow: Int,
+    _ targetRowLength: Int,
     _ control: DecodeControl,
   ) throws(ImageError) {
-    try shrink(source, samplesPerRow, target, samplesPerTargetRow, sum: UInt16.self, control)
+    try shrink(source, rowLength, target, targetRowLength, sum: UInt16.self, control)
   }
 
   /// Writes the means of all blocks of a plane of 16-bit samples.
   package func shrink(
     _ source: Elements<UInt16>,
-    samplesPerRow: Int,
+    _ rowLength: Int,
     into target: MutableElements<UInt16>,
-    samplesPerTargetRow: Int,
+    _ targetRowLength: Int,
     _ control: DecodeControl,
   ) throws(ImageError) {
-    try shrink(source, samplesPerRow, target, samplesPerTargetRow, sum: UInt32.self, control)
+    try shrink(source, rowLength, target, targetRowLength, sum: UInt32.self, control)
   }
 
   /// A sum of `factorY` samples fits `Sum`.
   private func shrink<Sample: FixedWidthInteger & BitwiseCopyable, Sum: FixedWidthInteger & BitwiseCopyable>(
     _ source: Elements<Sample>,
-    _ samplesPerRow: Int,
+    _ rowLength: Int,
     _ target: MutableElements<Sample>,
-    _ samplesPerTargetRow: Int,
+    _ targetRowLength: Int,
     sum: Sum.Type,
     _ control: DecodeControl,
   ) throws(ImageError) {
@@ -73,9 +73,9 @@ package struct PlaneMeans {
       let rows = min(factorY, height - top)
       sums.update(repeating: 0)
       for row in top..<top + rows {
-        add(source.extracting(row * samplesPerRow..<row * samplesPerRow + width), to: sums)
+        add(source.extracting(row * rowLength..<row * rowLength + width), to: sums)
       }
-      let means = target.extracting(index * samplesPerTargetRow..<(index + 1) * samplesPerTargetRow)
+      let means = target.extracting(index * targetRowLength..<(index + 1) * targetRowLength)
       // Multiplying by the reciprocal is exact enough: sums have at most 24 bits.
       let share = 1 / Float(rows * factorX)
       for x in 0..<whole {
