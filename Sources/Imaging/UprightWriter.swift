@@ -16,7 +16,9 @@ struct UprightWriter<Pixel: FixedWidthInteger & BitwiseCopyable>: RowWriter {
   /// The stored size.
   private let width: Int
   private let height: Int
-  private var strip: [Pixel] = []
+  /// The collected rows that are not written yet.
+  private let strip: OwnedElements<UInt8>
+  private var collected = 0
   private var row = 0
   /// The number of rows written before ``finish()`` filled in the others.
   private(set) var rowsGiven = 0
@@ -27,7 +29,7 @@ struct UprightWriter<Pixel: FixedWidthInteger & BitwiseCopyable>: RowWriter {
     precondition(pixels.count == Self.pixelSize * width * height)
     self.pixels = pixels
     self.orientation = orientation
-    if orientation.swapsAxes { strip.reserveCapacity(Self.stripHeight * width) }
+    strip = OwnedElements(repeating: 0, count: orientation.swapsAxes ? Self.stripHeight * Self.pixelSize * width : 0)
   }
 
   mutating func write(_ source: Elements<UInt8>) {
@@ -36,14 +38,12 @@ struct UprightWriter<Pixel: FixedWidthInteger & BitwiseCopyable>: RowWriter {
     switch orientation {
     case .up, .downMirrored: line(orientation == .up ? row : height - 1 - row).update(from: source)
     case .upMirrored, .down:
-      let target = line(orientation == .down ? height - 1 - row : row)
-      for x in 0..<width {
-        let pixel = source.load(at: x * Self.pixelSize, as: Pixel.self)
-        target.store(pixel, at: (width - 1 - x) * Self.pixelSize)
-      }
+      line(orientation == .down ? height - 1 - row : row).update(reversing: source, of: Pixel.self)
     case .leftMirrored, .right, .rightMirrored, .left:
-      for x in 0..<width { strip.append(source.load(at: x * Self.pixelSize, as: Pixel.self)) }
-      if strip.count == Self.stripHeight * width { flush(endingAt: row + 1) }
+      let start = collected * source.count
+      strip.elements.extracting(start..<start + source.count).update(from: source)
+      collected += 1
+      if collected == Self.stripHeight { flush(endingAt: row + 1) }
     }
   }
 
@@ -53,11 +53,11 @@ struct UprightWriter<Pixel: FixedWidthInteger & BitwiseCopyable>: RowWriter {
   /// Writes the collected rows, and the byte `missing` all over the missing rows.
   mutating func finish(filling missing: UInt8) {
     rowsGiven = row
-    if !strip.isEmpty { flush(endingAt: row) }
+    flush(endingAt: row)
     guard row < height else { return }
     let missing = OwnedElements(repeating: missing, count: Self.pixelSize * width)
     while row < height { write(missing.elements.elements) }
-    if !strip.isEmpty { flush(endingAt: row) }
+    flush(endingAt: row)
   }
 
   /// Returns the memory of an upright row, if upright rows are as wide as stored ones.
@@ -67,17 +67,22 @@ struct UprightWriter<Pixel: FixedWidthInteger & BitwiseCopyable>: RowWriter {
   }
 
   private mutating func flush(endingAt end: Int) {
-    let count = strip.count / width
-    let first = end - count
+    let (strip, count, size) = (strip.elements.elements, collected, Self.pixelSize)
+    guard count > 0 else { return }
     // Stored column x is an upright row, in which the strip's rows are neighbours.
     for x in 0..<width {
-      for index in 0..<count {
-        let place = orientation.upright(x: x, y: first + index, width: width, height: height)
-        // The upright bitmap is `height` pixels wide here.
-        pixels.store(strip[index * width + x], at: (place.y * height + place.x) * Self.pixelSize)
+      let first = orientation.upright(x: x, y: end - count, width: width, height: height)
+      let last = orientation.upright(x: x, y: end - 1, width: width, height: height)
+      let step = last.x < first.x ? -size : size
+      // The upright bitmap is `height` pixels wide here.
+      var (source, target) = (x * size, (first.y * height + first.x) * size)
+      for _ in 0..<count {
+        pixels.store(strip.load(at: source, as: Pixel.self), at: target)
+        source &+= width &* size
+        target &+= step
       }
     }
-    strip.removeAll(keepingCapacity: true)
+    collected = 0
   }
 }
 

@@ -38,6 +38,41 @@ extension MutableElements<UInt8> {
   }
 }
 
+extension MutableElements<UInt8> {
+  /// Copies numbers of `source`, which has as many bytes, the last one first.
+  func update<Number: FixedWidthInteger & BitwiseCopyable>(reversing source: Elements<UInt8>, of type: Number.Type) {
+    let size = MemoryLayout<Number>.size
+    precondition(source.count == count && count % size == 0, "another number of elements")
+    unsafe withUnsafeBufferPointer { target in
+      unsafe source.withUnsafeBufferPointer { source in
+        let (target, source) = (UnsafeMutableRawBufferPointer(target), UnsafeRawBufferPointer(source))
+        // In bounds by the check of both lengths.
+        for index in stride(from: 0, to: count, by: size) {
+          let number = unsafe source.loadUnaligned(fromByteOffset: index, as: Number.self)
+          unsafe target.storeBytes(of: number, toByteOffset: count &- size &- index, as: Number.self)
+        }
+      }
+    }
+  }
+}
+
+extension MutableElements<UInt32> {
+  /// Replaces each element by what `change` makes of the number in little-endian bytes at its place.
+  @inline(__always)
+  func update(numbers bytes: Elements<UInt8>, _ change: (UInt32) -> UInt32) {
+    precondition(bytes.count == 4 * count, "another number of elements")
+    unsafe withUnsafeBufferPointer { target in
+      unsafe bytes.withUnsafeBufferPointer { bytes in
+        // In bounds by the first line.
+        for index in 0..<count {
+          let bytes = unsafe UnsafeRawBufferPointer(bytes).loadUnaligned(fromByteOffset: 4 &* index, as: UInt32.self)
+          unsafe target[index] = change(UInt32(littleEndian: bytes))
+        }
+      }
+    }
+  }
+}
+
 extension MutableElements where Element: SIMDScalar {
   /// Replaces elements, four at a time, by what `change` makes of those of `source` at the same places and of the old ones.
   ///

@@ -90,8 +90,10 @@ struct ColorCounts: ~Copyable {
     }
   }
 
+  @inline(__always)
   private static func lowBits(_ dropped: UInt32) -> UInt32 { ((1 << dropped) &- 1) &* 0x01_01_01 }
 
+  @inline(__always)
   private static func low(_ color: UInt32, _ dropped: UInt32) -> SIMD4<UInt32> {
     let mask: UInt32 = (1 << dropped) &- 1
     return SIMD4(1, color & mask, color >> 8 & mask, color >> 16 & mask)

@@ -43,10 +43,9 @@ struct DrawnPixels {
   func read(_ row: Int, into line: MutableElements<UInt32>) {
     bitmap.withElements { bytes in
       let start = (area.y + row) * bitmap.bytesPerRow + area.x * 4
-      for x in 0..<area.width {
-        let pixel = UInt32(littleEndian: bytes.load(at: start &+ x &* 4, as: UInt32.self))
+      line.update(numbers: bytes.extracting(start..<start + area.width * 4)) { pixel in
         // Alpha is the highest byte; from 128 on, its highest bit is set.
-        line[x] = Int32(bitPattern: pixel) < 0 ? pixel | Self.drawn : 0
+        Int32(bitPattern: pixel) < 0 ? pixel | Self.drawn : 0
       }
     }
     guard let news = mask?.row(area.y + row) else { return }

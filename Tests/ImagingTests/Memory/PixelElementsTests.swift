@@ -37,6 +37,12 @@ struct PixelElementsTests {
     #expect(UInt32(littleEndian: rows.elements.load(at: 1, as: UInt32.self)) == 0x100F_0E0D)
     rows.store(UInt16(0x0102).littleEndian, at: 22)
     #expect(owner.elements[34] == 2 && owner.elements[35] == 1 && owner.elements[36] == 36)
+    let mirrored = OwnedElements<UInt8>(repeating: 0, count: 8)
+    mirrored.elements.update(reversing: owner.elements.elements.extracting(0..<8), of: UInt32.self)
+    #expect((0..<8).map { mirrored.elements[$0] } == [4, 5, 6, 7, 0, 1, 2, 3])
+    let numbers = OwnedElements<UInt32>(repeating: 0, count: 2)
+    numbers.elements.update(numbers: owner.elements.elements.extracting(0..<8)) { $0 + 1 }
+    #expect(numbers.elements[0] == 0x0302_0101 && numbers.elements[1] == 0x0706_0505)
     var sum = SIMD4<UInt8>()
     owner.elements.elements.forEachFour(in: 4..<12) { sum &+= $0 }
     #expect(sum == SIMD4(12, 14, 16, 18))
@@ -57,6 +63,8 @@ struct PixelElementsTests {
       case 4: few.elements.update(with: all.elements) { pixel, _ in SIMD4<Float>(pixel) }
       case 5: all.extracting(0..<18).updateEachPixel { $0 }
       case 6: all.elements.forEachFour(in: 16..<24) { _ in }
+      case 7: all.extracting(0..<8).update(reversing: all.elements, of: UInt32.self)
+      case 8: OwnedElements<UInt32>(repeating: 0, count: 4).elements.update(numbers: all.elements) { $0 }
       default: all.elements.forEachFour(in: 0..<6) { _ in }
       }
       withExtendedLifetime((owner, few)) {}
