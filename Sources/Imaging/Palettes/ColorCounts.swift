@@ -49,23 +49,28 @@ struct ColorCounts: ~Copyable {
   }
 
   private mutating func add(_ line: Elements<UInt32>) {
+    let (keys, sums) = (keys.elements, sums.elements)
     var x = 0
     while x < line.count {
       let color = line[x]
       var end = x &+ 1
       while end < line.count, line[end] == color { end &+= 1 }
-      if color != 0 { add(color, UInt32(truncatingIfNeeded: end &- x)) }
+      if color != 0 { add(color, UInt32(truncatingIfNeeded: end &- x), keys, sums) }
       x = end
     }
   }
 
   @inline(__always)
-  private mutating func add(_ color: UInt32, _ number: UInt32) {
+  private mutating func add(
+    _ color: UInt32,
+    _ number: UInt32,
+    _ keys: MutableElements<UInt32>,
+    _ sums: MutableElements<SIMD4<UInt32>>,
+  ) {
     var low = SIMD4<UInt32>(1, 0, 0, 0)
     if dropped > 0 { low = Self.low(color, dropped) }
-    let slot = slot(of: color & ~Self.lowBits(dropped))
+    let slot = slot(of: color & ~Self.lowBits(dropped), in: keys)
     // With `&+=` on vectors the compiler (6.3.1) fails under the thread sanitizer.
-    let sums = sums.elements
     sums[slot] = sums[slot] &+ low &* number
     // In a fuller table searches would become long.
     if count > slotCount / 2 { shrink() }
@@ -73,9 +78,8 @@ struct ColorCounts: ~Copyable {
 
   /// Returns the slot of a key, taken if need be.
   @inline(__always)
-  private mutating func slot(of key: UInt32) -> Int {
+  private mutating func slot(of key: UInt32, in keys: MutableElements<UInt32>) -> Int {
     // Fibonacci hashing (Knuth, volume 3, section 6.4): the product's highest bits depend on all bits of the key.
-    let keys = keys.elements
     var slot = Int((key &* 0x9E37_79B1) >> unused)
     while true {
       // Half of the table is free.
@@ -113,7 +117,7 @@ struct ColorCounts: ~Copyable {
       // Of the dropped bits the key has only the new one.
       var low = Self.low(key, dropped) &* sum.x
       low.x = 0
-      let slot = slot(of: key & ~Self.lowBits(dropped))
+      let slot = slot(of: key & ~Self.lowBits(dropped), in: keys)
       sums[slot] = sums[slot] &+ sum &+ low
     }
   }

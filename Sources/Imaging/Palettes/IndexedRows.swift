@@ -69,16 +69,19 @@ struct IndexedRows: ~Copyable {
     let isLeftward = row % 2 == 1
     let (line, indices) = (line.elements, indices.elements)
     let (errors, following) = (errors.elements, following.elements)
-    following.update(repeating: SIMD4())
     let step = isLeftward ? -1 : 1
     var x = isLeftward ? width - 1 : 0
     var carried = SIMD4<Float>()
+    // The errors so far for the pixels below this one and below the one before.
+    var (below, behind) = (SIMD4<Float>(), SIMD4<Float>())
     for _ in 0..<width {
       // `x` is a column; place `x + 1` of the errors is its own, with one more on both sides.
       let color = line[x]
       if color == 0 {
         indices[x] = transparent
         carried = SIMD4()
+        following[x &+ 1 &- step] = behind
+        (behind, below) = (below, SIMD4())
       } else {
         let wanted = Self.components(color) + errors[x &+ 1] + carried
         let clamped = PixelMath.clamped(wanted)
@@ -86,12 +89,14 @@ struct IndexedRows: ~Copyable {
         indices[x] = UInt8(truncatingIfNeeded: index)
         let error = (clamped - nearest.colors[index]) * (15 / 16)
         carried = error * (7 / 16)
-        following[x &+ 1 &- step] += error * (3 / 16)
-        following[x &+ 1] += error * (5 / 16)
-        following[x &+ 1 &+ step] += error * (1 / 16)
+        following[x &+ 1 &- step] = behind + error * (3 / 16)
+        behind = below + error * (5 / 16)
+        below = error * (1 / 16)
       }
       x &+= step
     }
+    following[x &+ 1 &- step] = behind
+    following[x &+ 1] = below
     swap(&self.errors, &self.following)
   }
 
