@@ -130,10 +130,7 @@ struct Renderer {
   ) throws(ImageError) {
     let (width, height) = (source.width, source.height)
     if let held = source as? HeldRows {
-      // It checks that they are all of its pixels.
-      let result = unsafe pixels.withUnsafeBufferPointer {
-        unsafe held.decode(into: UnsafeMutableRawBufferPointer($0))
-      }
+      let result = held.decode(into: pixels)
       wholeRows = result.wholeRows
       transform?.apply(to: pixels)
       guard let failure = result.failure else {

@@ -22,6 +22,20 @@ extension MutableElements<UInt8> {
     extracting(first * width * 4..<(first + count) * width * 4)
   }
 
+  /// Copies rows without gaps to rows that begin `bytesPerRow` apart.
+  func update(rows count: Int, of source: Elements<UInt8>, bytesPerRow: Int) {
+    let length = source.count / count
+    for row in 0..<count {
+      extracting(row * bytesPerRow..<row * bytesPerRow + length)
+        .update(from: source.extracting(row * length..<(row + 1) * length))
+    }
+  }
+
+  /// Calls `body` with the memory, for a library in C or a decoder that checks the bounds itself.
+  package func withUnsafeBytes<R, E: Error>(_ body: (UnsafeMutableRawBufferPointer) throws(E) -> R) throws(E) -> R {
+    try unsafe withUnsafeBufferPointer { (bytes) throws(E) in try unsafe body(UnsafeMutableRawBufferPointer(bytes)) }
+  }
+
   @inline(__always)
   package func store<Number: FixedWidthInteger & BitwiseCopyable>(_ number: Number, at index: Int) {
     precondition(index >= 0 && index <= count &- MemoryLayout<Number>.size, "no room for the elements")

@@ -161,7 +161,7 @@ package final class OwnedElements<Element: BitwiseCopyable> {
   package init(repeating value: Element, count: Int) {
     let bytes = UnsafeMutableRawBufferPointer.allocate(
       byteCount: count * MemoryLayout<Element>.stride,
-      alignment: 64
+      alignment: 64,
     )
     unsafe memory = bytes.initializeMemory(as: Element.self, repeating: value)
   }

@@ -2,8 +2,10 @@ import Testing
 
 @testable import VitrineImaging
 
-@Suite struct ElementsTests {
-  @Test func readsAndWritesWithinItsBounds() {
+@Suite
+struct ElementsTests {
+  @Test
+  func readsAndWritesWithinItsBounds() {
     let owner = OwnedElements(repeating: UInt8(7), count: 40)
     let all = owner.elements
     all[0] = 1
@@ -21,7 +23,8 @@ import Testing
     withExtendedLifetime(owner) {}
   }
 
-  @Test func nothingHasNoElements() {
+  @Test
+  func nothingHasNoElements() {
     let none = unsafe Elements<UInt8>(UnsafeBufferPointer(start: nil, count: 0))
     #expect(none.count == 0 && none.extracting(0..<0).count == 0)
     let few = OwnedElements(repeating: UInt8(1), count: 2)
@@ -31,7 +34,8 @@ import Testing
   }
 
   /// What lies outside stops the program, in every build.
-  @Test(arguments: 0..<12) func stopsOutsideOfItsBounds(_ place: Int) async {
+  @Test(arguments: 0..<12)
+  func stopsOutsideOfItsBounds(_ place: Int) async {
     await #expect(processExitsWith: .failure) { [place = place as Int] in
       let owner = OwnedElements(repeating: UInt8(7), count: 20)
       let all = owner.elements

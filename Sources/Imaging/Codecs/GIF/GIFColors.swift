@@ -60,7 +60,7 @@ final class GIFColors {
     for row in 0..<pixels.area.height {
       if batch.begins(row) { try check() }
       // The row is used before the next one is drawn.
-      unsafe rows.next(&nearest).withUnsafeBufferPointer { unsafe writer.append($0) }
+      writer.append(rows.next(&nearest))
     }
     return GIFPicture(transparent: transparent, data: writer.finish())
   }

@@ -71,7 +71,13 @@ final class ProfileTransform: Sendable {
     else { return [] }
     var result = [UInt8](repeating: 0, count: 4 * count)
     let isDrawn = unsafe result.withUnsafeMutableBytes { target in
-      unsafe image.draw(into: target, width: count, height: 1, in: self.target.platform, hasAlpha: false)
+      image.draw(
+        into: unsafe MutableElements(target),
+        width: count,
+        height: 1,
+        in: self.target.platform,
+        hasAlpha: false,
+      )
     }
     return isDrawn ? result : []
   }
