@@ -264,7 +264,7 @@ struct StubCodecs: _ImageCodecs, _ColorConverting {
     let profile = source.copyICCData().map { ColorProfile(data: Data(referencing: $0)) }
     unsafe pixels.withUnsafeMutableBytes { pixels in
       if let transform = profile.flatMap({ ProfileTransform($0, model, to: to) }) {
-        guard model == .gray else { return unsafe transform.apply(to: pixels) }
+        guard model == .gray else { return transform.apply(to: unsafe MutableElements(pixels)) }
         let colors = transform.colorsOfGrays()
         return unsafe MutableElements(pixels).updateEachPixel { SIMD4(colors[Int($0.x)], $0.w) }
       }

@@ -78,7 +78,7 @@ package struct ByteReader {
     return String(text.drop { $0 == "\u{FEFF}" || $0.isWhitespace })
   }
 
-  package func copy() -> [UInt8] { unsafe bytes.withUnsafeBufferPointer { unsafe Array($0) } }
+  package func copy() -> [UInt8] { bytes.array }
 
   package func firstOffset(of byte: UInt8, from start: Int) -> Int? {
     guard start >= 0, start < count else { return nil }

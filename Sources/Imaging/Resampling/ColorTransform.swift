@@ -87,9 +87,7 @@ struct ColorTransform: Sendable {
   func apply(to pixels: MutableElements<UInt8>) {
     switch kind {
     case .matrix(let transform): transform.apply(to: pixels)
-    case .table(let transform):
-      // The library converts as many pixels as the memory holds.
-      unsafe pixels.withUnsafeBufferPointer { unsafe transform.apply(to: UnsafeMutableRawBufferPointer($0)) }
+    case .table(let transform): transform.apply(to: pixels)
     case .gray(let colors):
       pixels.updateEachPixel { pixel in
         var color = colors[Int(pixel.x)]

@@ -7,16 +7,15 @@ struct BitAccumulator {
 }
 
 /// A writer of bits, the lowest first (RFC 1951, 3.1.1), into memory that has room for all of them and eight bytes more.
-@safe
 struct BitWriter {
-  /// The byte after those that are complete.
-  private(set) var next: UnsafeMutablePointer<UInt8>
+  private let output: MutableElements<UInt8>
+  /// The number of complete bytes.
+  private(set) var byteCount = 0
   private var bits: UInt64
   private var count: Int
 
-  init(_ output: UnsafeMutablePointer<UInt8>, _ rest: BitAccumulator) {
-    unsafe next = output
-    (bits, count) = (rest.bits, rest.count)
+  init(_ output: MutableElements<UInt8>, _ rest: BitAccumulator) {
+    (self.output, bits, count) = (output, rest.bits, rest.count)
   }
 
   /// What is left after ``flush()``: fewer than eight bits.
@@ -32,9 +31,8 @@ struct BitWriter {
   /// Writes the complete bytes.
   @inline(__always)
   mutating func flush() {
-    // Eight bytes are there by the contract of the type.
-    unsafe UnsafeMutableRawPointer(next).storeBytes(of: bits.littleEndian, as: UInt64.self)
-    unsafe next += count &>> 3
+    output.store(bits.littleEndian, at: byteCount)
+    byteCount &+= count &>> 3
     bits &>>= UInt64(truncatingIfNeeded: count & 56)
     count &= 7
   }
@@ -54,81 +52,72 @@ struct BitWriter {
   }
 
   /// Writes the length and the bytes of a stored block (RFC 1951, 3.2.4).
-  mutating func store(_ bytes: UnsafePointer<UInt8>, _ length: Int) {
-    put(UInt32(length) | (~UInt32(length) & 0xFFFF) << 16, 32)
+  mutating func store(_ bytes: Elements<UInt8>) {
+    put(UInt32(bytes.count) | (~UInt32(bytes.count) & 0xFFFF) << 16, 32)
     flush()
-    // The caller has as much room.
-    unsafe next.update(from: bytes, count: length)
-    unsafe next += length
+    output.extracting(byteCount..<output.count).update(from: bytes)
+    byteCount += bytes.count
   }
 
   /// Writes bytes and the end of the block.
-  mutating func put(_ bytes: UnsafePointer<UInt8>, _ length: Int, _ code: PrefixCode) {
+  mutating func put(_ bytes: Elements<UInt8>, _ code: PrefixCode) {
+    let list = Self.entries(code)
+    let entries = list.span
+    // One for each byte and for the end, so that no look-up needs a check.
+    precondition(entries.count > 256)
     var writer = self
-    unsafe Self.entries(code).withUnsafeBufferPointer { entries in
-      var index = 0
-      // `length` bytes, each with an entry.
-      while index &+ 4 <= length {
-        unsafe writer.put(entries[Int(bytes[index])])
-        unsafe writer.put(entries[Int(bytes[index &+ 1])])
-        unsafe writer.put(entries[Int(bytes[index &+ 2])])
-        unsafe writer.put(entries[Int(bytes[index &+ 3])])
-        writer.flush()
-        index &+= 4
-      }
-      while index < length {
-        unsafe writer.put(entries[Int(bytes[index])])
-        writer.flush()
-        index &+= 1
-      }
-      unsafe writer.put(entries[256])
+    var index = 0
+    while index &+ 4 <= bytes.count {
+      let four = bytes.four(at: index)
+      writer.put(entries[Int(four.x)])
+      writer.put(entries[Int(four.y)])
+      writer.put(entries[Int(four.z)])
+      writer.put(entries[Int(four.w)])
       writer.flush()
+      index &+= 4
     }
+    while index < bytes.count {
+      writer.put(entries[Int(bytes[index])])
+      writer.flush()
+      index &+= 1
+    }
+    writer.put(entries[256])
+    writer.flush()
     self = writer
   }
 
   /// Writes bytes and matches, and the end of the block.
-  mutating func put(_ tokens: UnsafePointer<UInt32>, _ length: Int, _ literals: PrefixCode, _ distances: PrefixCode) {
-    var writer = self
-    let entries = Self.entries(literals)
+  mutating func put(_ tokens: Elements<UInt32>, _ literals: PrefixCode, _ distances: PrefixCode) {
+    let literalList = Self.entries(literals)
     // A length with its extra bits: 19 bits at most.
-    let lengths = (0...258).map { length -> UInt32 in
+    let lengthList = (0...258).map { length -> UInt32 in
       guard length >= 3 else { return 0 }
-      let entry = entries[257 + DeflateTables.lengthSymbol[length]]
+      let entry = literalList[257 + DeflateTables.lengthSymbol[length]]
       let bits = entry >> 8 | UInt32(DeflateTables.lengthRest(length)) << (entry & 0xFF)
       return bits << 8 | (entry & 0xFF) + UInt32(DeflateTables.lengthExtra[length])
     }
-    let distanceEntries = Self.entries(distances)
-    let bases = DeflateTables.distanceBase.map { UInt32($0) }
-    let extras = DeflateTables.distanceExtra
-    unsafe entries.withUnsafeBufferPointer { entries in
-      unsafe lengths.withUnsafeBufferPointer { lengths in
-        unsafe distanceEntries.withUnsafeBufferPointer { distanceEntries in
-          unsafe DeflateTables.distanceSymbol.withUnsafeBufferPointer { symbols in
-            unsafe bases.withUnsafeBufferPointer { bases in
-              unsafe extras.withUnsafeBufferPointer { extras in
-                for index in 0..<length {
-                  // A token is a byte, or a length from 3 to 258 and a distance from 1 to 32,768.
-                  let token = unsafe tokens[index]
-                  if token < 65_536 {
-                    unsafe writer.put(entries[Int(token)])
-                  } else {
-                    unsafe writer.put(lengths[Int(token &>> 16)])
-                    let distance = token & 0xFFFF
-                    let symbol = unsafe Int(symbols[DeflateTables.distanceClass(distance)])
-                    unsafe writer.put(distanceEntries[symbol])
-                    unsafe writer.put(distance &- bases[symbol], extras[symbol])
-                  }
-                  writer.flush()
-                }
-                unsafe writer.put(entries[256])
-                writer.flush()
-              }
-            }
-          }
-        }
+    let distanceList = zip(Self.entries(distances), DeflateTables.distances).map { (entry: $0, distance: $1) }
+    let symbolList = DeflateTables.distanceSymbol
+    let (entries, lengths, distances, symbols) = (
+      literalList.span, lengthList.span, distanceList.span, symbolList.span,
+    )
+    var writer = self
+    for index in tokens.indices {
+      // A token is a byte, or a length from 3 to 258 and a distance from 1 to 32,768.
+      let token = tokens[index]
+      if token < 65_536 {
+        writer.put(entries[Int(token)])
+      } else {
+        writer.put(lengths[Int(token &>> 16)])
+        let distance = token & 0xFFFF
+        let symbol = distances[Int(symbols[DeflateTables.distanceClass(distance)])]
+        writer.put(symbol.entry)
+        writer.put(distance &- symbol.distance.base, symbol.distance.extra)
       }
+      writer.flush()
     }
+    writer.put(entries[256])
+    writer.flush()
     self = writer
   }
 

@@ -6,6 +6,8 @@ import VitrineRuntime
 struct PNGScanlines {
   /// The number of pixels of a piece, a multiple of eight.
   static let piece = 4096
+  /// The number of bytes behind those of a compressor's room that may be overwritten.
+  static let spare = 32
 
   let bitmap: Bitmap
   let layout: PNGLayout
@@ -66,27 +68,18 @@ struct PNGScanlines {
 
   private func write(_ row: Row, _ components: Int, to compressor: some PNGCompressor) throws(ImageError) {
     let filter = isFiltered ? try bestFilter(row, components) : 0
-    let start = try unsafe compressor.room(8)
     // The filter and the first pixel, which has nothing to its left.
-    let output = unsafe MutableElements(start)
+    let output = try compressor.room(8)
     output[0] = UInt8(filter)
     let first = PixelKernels.firstPixel(row.pixels.four(at: 0), above: row.above.four(at: 0), filter: filter)
     PixelKernels.store(first, components, output, at: 1)
     compressor.advance(1 + components)
     var x = 1
     while x < bitmap.width {
-      let room = try unsafe compressor.room(components)
-      let count = min(Self.piece, bitmap.width - x, room.count / components)
-      // There are more than 16 bytes behind the room.
-      let output = unsafe UnsafeMutableBufferPointer(start: room.baseAddress, count: count * components + 16)
+      let room = try compressor.room(components)
+      let count = min(Self.piece, bitmap.width - x, (room.count - Self.spare) / components)
       let (pixels, above) = row.piece(x, count)
-      unsafe kernels.filter(
-        pixels,
-        above: above,
-        filter: filter,
-        components: components,
-        into: MutableElements(output),
-      )
+      kernels.filter(pixels, above: above, filter: filter, components: components, into: room)
       compressor.advance(count * components)
       x += count
       if bitmap.width > 1 << 20 { try input.checkCancellation() }
@@ -117,15 +110,15 @@ struct PNGScanlines {
     to compressor: some PNGCompressor,
     _ number: (UInt32) -> UInt8,
   ) throws(ImageError) {
-    try unsafe compressor.room(1)[0] = 0
+    try compressor.room(1)[0] = 0
     compressor.advance(1)
     let perByte = 8 / bits
     // Four bytes that no pixel has, as the first number that is asked for.
     var (last, lastNumber) = (~row.pixels.load(at: 0, as: UInt32.self), UInt8(0))
     var x = 0
     while x < bitmap.width {
-      let room = try unsafe compressor.room(1)
-      let end = min(bitmap.width, x + room.count * perByte, x + Self.piece)
+      let room = try compressor.room(1)
+      let end = min(bitmap.width, x + (room.count - Self.spare) * perByte, x + Self.piece)
       var written = 0
       while x < end {
         var byte: UInt8 = 0
@@ -136,8 +129,7 @@ struct PNGScanlines {
           if pixel != last { (last, lastNumber) = (pixel, number(pixel)) }
           byte |= lastNumber
         }
-        // Within the room, by the bound of `end`.
-        unsafe room[written] = byte
+        room[written] = byte
         written += 1
         x += perByte
       }
