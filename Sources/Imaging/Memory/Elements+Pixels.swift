@@ -11,7 +11,7 @@ extension Elements<UInt8> {
     precondition(index >= 0 && index <= count &- MemoryLayout<Number>.size, "no such elements")
     // In bounds by the line above.
     return unsafe withUnsafeBufferPointer {
-      unsafe UnsafeRawBufferPointer($0).loadUnaligned(fromByteOffset: index, as: Number.self)
+      unsafe UnsafeRawPointer($0.baseAddress.unsafelyUnwrapped + index).loadUnaligned(as: Number.self)
     }
   }
 }
@@ -41,7 +41,7 @@ extension MutableElements<UInt8> {
     precondition(index >= 0 && index <= count &- MemoryLayout<Number>.size, "no room for the elements")
     // In bounds by the line above.
     unsafe withUnsafeBufferPointer {
-      unsafe UnsafeMutableRawBufferPointer($0).storeBytes(of: number, toByteOffset: index, as: Number.self)
+      unsafe UnsafeMutableRawPointer($0.baseAddress.unsafelyUnwrapped + index).storeBytes(of: number, as: Number.self)
     }
   }
 

@@ -9,14 +9,17 @@ struct BitAccumulator {
 /// A writer of bits, the lowest first (RFC 1951, 3.1.1), into memory that has room for all of them and eight bytes more.
 struct BitWriter {
   private let output: MutableElements<UInt8>
-  /// The number of complete bytes.
-  private(set) var byteCount = 0
+  /// The number of complete bytes, which is never negative: the check of a store is one comparison.
+  private var next: UInt32 = 0
   private var bits: UInt64
   private var count: Int
 
   init(_ output: MutableElements<UInt8>, _ rest: BitAccumulator) {
     (self.output, bits, count) = (output, rest.bits, rest.count)
   }
+
+  /// The number of complete bytes.
+  var byteCount: Int { Int(next) }
 
   /// What is left after ``flush()``: fewer than eight bits.
   var rest: BitAccumulator { BitAccumulator(bits: bits, count: count) }
@@ -32,7 +35,7 @@ struct BitWriter {
   @inline(__always)
   mutating func flush() {
     output.store(bits.littleEndian, at: byteCount)
-    byteCount &+= count &>> 3
+    next &+= UInt32(truncatingIfNeeded: count &>> 3)
     bits &>>= UInt64(truncatingIfNeeded: count & 56)
     count &= 7
   }
@@ -56,7 +59,7 @@ struct BitWriter {
     put(UInt32(bytes.count) | (~UInt32(bytes.count) & 0xFFFF) << 16, 32)
     flush()
     output.extracting(byteCount..<output.count).update(from: bytes)
-    byteCount += bytes.count
+    next += UInt32(bytes.count)
   }
 
   /// Writes bytes and the end of the block.
@@ -64,15 +67,15 @@ struct BitWriter {
     let list = Self.entries(code)
     let entries = list.span
     // One for each byte and for the end, so that no look-up needs a check.
-    precondition(entries.count > 256)
+    precondition(entries.count == 512)
     var writer = self
     var index = 0
     while index &+ 4 <= bytes.count {
-      let four = bytes.four(at: index)
-      writer.put(entries[Int(four.x)])
-      writer.put(entries[Int(four.y)])
-      writer.put(entries[Int(four.z)])
-      writer.put(entries[Int(four.w)])
+      let four = UInt32(littleEndian: bytes.load(at: index, as: UInt32.self))
+      writer.put(entries[Int(four & 255)])
+      writer.put(entries[Int(four &>> 8 & 255)])
+      writer.put(entries[Int(four &>> 16 & 255)])
+      writer.put(entries[Int(four &>> 24)])
       writer.flush()
       index &+= 4
     }
@@ -90,27 +93,28 @@ struct BitWriter {
   mutating func put(_ tokens: Elements<UInt32>, _ literals: PrefixCode, _ distances: PrefixCode) {
     let literalList = Self.entries(literals)
     // A length with its extra bits: 19 bits at most.
-    let lengthList = (0...258).map { length -> UInt32 in
-      guard length >= 3 else { return 0 }
+    let lengthList = (0..<512).map { length -> UInt32 in
+      guard (3...258).contains(length) else { return 0 }
       let entry = literalList[257 + DeflateTables.lengthSymbol[length]]
       let bits = entry >> 8 | UInt32(DeflateTables.lengthRest(length)) << (entry & 0xFF)
       return bits << 8 | (entry & 0xFF) + UInt32(DeflateTables.lengthExtra[length])
     }
     let distanceList = zip(Self.entries(distances), DeflateTables.distances).map { (entry: $0, distance: $1) }
     let symbolList = DeflateTables.distanceSymbol
-    let (entries, lengths, distances, symbols) = (
-      literalList.span, lengthList.span, distanceList.span, symbolList.span,
-    )
+    let list = literalList + lengthList
+    let (entries, distances, symbols) = (list.span, distanceList.span, symbolList.span)
+    // One for each index below, so that no look-up needs a check.
+    precondition(entries.count == 1024 && distances.count == 32 && symbols.count == 1024)
     var writer = self
     for index in tokens.indices {
       // A token is a byte, or a length from 3 to 258 and a distance from 1 to 32,768.
       let token = tokens[index]
       if token < 65_536 {
-        writer.put(entries[Int(token)])
+        writer.put(entries[Int(token & 511)])
       } else {
-        writer.put(lengths[Int(token &>> 16)])
+        writer.put(entries[Int(512 | token &>> 16 & 511)])
         let distance = token & 0xFFFF
-        let symbol = distances[Int(symbols[DeflateTables.distanceClass(distance)])]
+        let symbol = distances[Int(symbols[DeflateTables.distanceClass(distance) & 1023] & 31)]
         writer.put(symbol.entry)
         writer.put(distance &- symbol.distance.base, symbol.distance.extra)
       }
@@ -124,8 +128,9 @@ struct BitWriter {
   @inline(__always)
   private mutating func put(_ entry: UInt32) { put(entry &>> 8, Int(entry & 0xFF)) }
 
-  /// The bits of each symbol times 256, plus their number.
+  /// The bits of each symbol times 256, plus their number; 512 of them, so that nine bits need no check.
   private static func entries(_ code: PrefixCode) -> [UInt32] {
-    zip(code.codes, code.lengths).map { UInt32($0) << 8 | UInt32($1) }
+    let entries = zip(code.codes, code.lengths).map { UInt32($0) << 8 | UInt32($1) }
+    return entries + [UInt32](repeating: 0, count: 512 - entries.count)
   }
 }

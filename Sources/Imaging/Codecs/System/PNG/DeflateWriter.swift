@@ -123,11 +123,11 @@ final class DeflateWriter: PNGCompressor {
     precondition(places.count == 1024)
     var index = 0
     while index &+ 4 <= bytes.count {
-      let four = bytes.four(at: index)
-      places[Int(four.x)] &+= 1
-      places[256 &+ Int(four.y)] &+= 1
-      places[512 &+ Int(four.z)] &+= 1
-      places[768 &+ Int(four.w)] &+= 1
+      let four = UInt32(littleEndian: bytes.load(at: index, as: UInt32.self))
+      places[Int(four & 255)] &+= 1
+      places[256 | Int(four &>> 8 & 255)] &+= 1
+      places[512 | Int(four &>> 16 & 255)] &+= 1
+      places[768 | Int(four &>> 24)] &+= 1
       index &+= 4
     }
     while index < bytes.count {

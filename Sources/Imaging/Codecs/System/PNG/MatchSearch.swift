@@ -96,18 +96,20 @@ enum DeflateTables {
     symbol < 2 ? symbol + 1 : (2 + symbol % 2) << distanceExtra[symbol] + 1
   }
 
-  /// The base and the number of extra bits of each distance symbol.
-  static let distances = zip(distanceBase, distanceExtra).map { (base: UInt32($0), extra: $1) }
+  /// The base and the number of extra bits of each distance symbol; 32, so that five bits need no check.
+  static let distances = (0..<32).map { symbol in
+    symbol < 30 ? (base: UInt32(distanceBase[symbol]), extra: distanceExtra[symbol]) : (base: 0, extra: 0)
+  }
 
   /// The number of classes: those of up to 256 by themselves, the others by 128, and 0; a power of two, so that a class
   /// needs no check.
   static let distanceClassCount = 1024
 
-  /// Returns the class of a distance, all of which have the same symbol.
+  /// Returns the class of a distance of 16 bits, all of which have the same symbol.
   @inline(__always)
   static func distanceClass(_ distance: UInt32) -> Int {
     let far = 257 &+ (distance &- 1) &>> 7
-    return Int(truncatingIfNeeded: (distance <= 256 ? distance : far) & 1023)
+    return Int(truncatingIfNeeded: distance <= 256 ? distance : far)
   }
 
   /// The symbol of each class.
@@ -189,133 +191,180 @@ final class MatchSearch {
   /// `bytes` are the chunk, which begins at `start`, and all before it.
   @inline(__always)
   private func find(_ bytes: Elements<UInt8>, from start: Int, position: UInt32, isDeep: Bool) {
-    // The last eight bytes begin no match, so that all eight bytes of a comparison are the chunk's.
     let count = bytes.count - start
+    // The last eight bytes begin no match, so that all eight bytes of a comparison are the chunk's.
     let limit = max(0, count - 8)
+    nearest.elements.extracting(limit..<count).update(repeating: 0)
+    second.elements.extracting(limit..<count).update(repeating: 0)
     var (run, otherRun) = (UInt32(0), UInt32(0))
-    let (table, nearest, second) = (table.elements, nearest.elements, second.elements)
-    precondition(table.count == 1 << 16 && start >= 0 && count <= nearest.count && count <= second.count)
-    for index in 0..<limit {
-      let here = start &+ index
-      let value = UInt64(littleEndian: bytes.load(at: here, as: UInt64.self))
-      let key = UInt32(truncatingIfNeeded: value) & (isDeep ? 0xFF_FFFF : 0xFFFF_FFFF)
-      let hash = (key &* 0x9E37_79B1) &>> (32 &- Self.tableBits)
-      let place = position &+ UInt32(truncatingIfNeeded: index)
-      let places = table[Int(hash)]
-      table[Int(hash)] = places &<< 16 | place & 0xFFFF
-      let first = Self.match(bytes, here, value, (place &- places) & 0xFFFF, &run)
-      nearest[index] = first
-      if isDeep {
-        let other = Self.match(bytes, here, value, (place &- places &>> 16) & 0xFFFF, &otherRun)
-        // Only a longer one can be better than one that is nearer.
-        second[index] = other &>> 16 > first &>> 16 ? other : 0
+    precondition(start >= 0 && table.elements.count == 1 << 16)
+    // In bounds: `limit` elements are left in both by the lines above, a hash has 16 bits, and eight bytes follow.
+    unsafe withPointers(to: bytes) { bytes, nearest, second in
+      unsafe table.elements.withUnsafeBufferPointer { table in
+        for index in 0..<limit {
+          let here = unsafe bytes + (start &+ index)
+          let value = unsafe UInt64(littleEndian: here.loadUnaligned(as: UInt64.self))
+          let key = UInt32(truncatingIfNeeded: value) & (isDeep ? 0xFF_FFFF : 0xFFFF_FFFF)
+          let hash = Int((key &* 0x9E37_79B1) &>> (32 &- Self.tableBits))
+          let place = position &+ UInt32(truncatingIfNeeded: index)
+          let places = unsafe table[hash]
+          unsafe table[hash] = places &<< 16 | place & 0xFFFF
+          let reach = UInt32(truncatingIfNeeded: min(start &+ index, 32_768))
+          let first = unsafe Self.match(here, value, (place &- places) & 0xFFFF, reach, count &- index, &run)
+          unsafe nearest[index] = first
+          if isDeep {
+            let wanted = (place &- places &>> 16) & 0xFFFF
+            let other = unsafe Self.match(here, value, wanted, reach, count &- index, &otherRun)
+            // Only a longer one can be better than one that is nearer.
+            unsafe second[index] = other &>> 16 > first &>> 16 ? other : 0
+          }
+        }
       }
     }
-    for index in limit..<count { (nearest[index], second[index]) = (0, 0) }
+  }
+
+  /// Calls `body` with the bytes, and with the matches of a chunk.
+  @inline(__always)
+  private func withPointers(
+    to bytes: Elements<UInt8>,
+    _ body: (UnsafeRawPointer, UnsafeMutablePointer<UInt32>, UnsafeMutablePointer<UInt32>) -> Void,
+  ) {
+    unsafe bytes.withUnsafeBufferPointer { bytes in
+      unsafe nearest.elements.withUnsafeBufferPointer { nearest in
+        unsafe second.elements.withUnsafeBufferPointer { second in
+          guard let bytes = bytes.baseAddress, let nearest = nearest.baseAddress, let second = second.baseAddress else {
+            return
+          }
+          unsafe body(UnsafeRawPointer(bytes), nearest, second)
+        }
+      }
+    }
   }
 
   /// Returns the match at a distance, as a distance plus 65,536 times its length; 0 if it has fewer than three bytes.
+  ///
+  /// `reach` bytes are before `here`, and `count` from there on, at least eight.
   @inline(__always)
   private static func match(
-    _ bytes: Elements<UInt8>,
-    _ here: Int,
+    _ here: UnsafeRawPointer,
     _ value: UInt64,
     _ wanted: UInt32,
+    _ reach: UInt32,
+    _ count: Int,
     _ run: inout UInt32,
   ) -> UInt32 {
     // A place may be older than what is left of the stream; 0 is the byte itself, and no match. Chance decides here
     // and below, so there are masks and no branches, which would take twice as long: all ones if the number is
     // negative.
-    let reach = UInt32(truncatingIfNeeded: min(here, 32_768))
     let isReached = (Int64(wanted &- 1) &- Int64(reach)) &>> 63
     let distance = wanted & UInt32(truncatingIfNeeded: isReached)
-    let there = here &- Int(distance)
-    let other = UInt64(littleEndian: bytes.load(at: there, as: UInt64.self))
+    // In bounds: 0 if it is not within the reach.
+    let there = unsafe here - Int(distance)
+    let other = unsafe UInt64(littleEndian: there.loadUnaligned(as: UInt64.self))
     let difference = (value ^ other) | UInt64(bitPattern: ~isReached & 1)
     var length = UInt32(truncatingIfNeeded: (difference | 1 &<< 63).trailingZeroBitCount) &>> 3
     if difference == 0 {
       // Eight bytes and more; the byte before may know how many.
       let known = run &>> 16
-      length = run & 0xFFFF == distance && known > 9 && known < 258 ? known &- 1 : extended(bytes, here, there)
+      length =
+        run & 0xFFFF == distance && known > 9 && known < 258
+        ? known &- 1 : unsafe extended(here, there, limit: min(count, 258))
     }
     let isMatch = (2 &- Int32(bitPattern: length)) &>> 31
     run = (distance | length &<< 16) & UInt32(bitPattern: isMatch)
     return run
   }
 
-  /// Returns the number of equal bytes up to 258, of which eight are known.
+  /// Returns the number of equal bytes, of which eight are known.
   @inline(never)
-  private static func extended(_ bytes: Elements<UInt8>, _ here: Int, _ there: Int) -> UInt32 {
+  private static func extended(_ here: UnsafeRawPointer, _ there: UnsafeRawPointer, limit: Int) -> UInt32 {
     var length = 8
-    let limit = min(bytes.count &- here, 258)
+    // Below the limit, which is within the chunk.
     while length &+ 8 <= limit {
-      let one = bytes.load(at: here &+ length, as: UInt64.self)
-      guard one == bytes.load(at: there &+ length, as: UInt64.self) else { break }
+      let one = unsafe here.loadUnaligned(fromByteOffset: length, as: UInt64.self)
+      guard unsafe one == there.loadUnaligned(fromByteOffset: length, as: UInt64.self) else { break }
       length &+= 8
     }
-    while length < limit, bytes[here &+ length] == bytes[there &+ length] { length &+= 1 }
+    while length < limit,
+      unsafe here.load(fromByteOffset: length, as: UInt8.self) == there.load(fromByteOffset: length, as: UInt8.self)
+    {
+      length &+= 1
+    }
     return UInt32(truncatingIfNeeded: length)
   }
 
   /// Leaves, for each byte, the match that begins the cheapest way from there to the end of the chunk; 0 for none.
   @inline(__always)
   private func choose(_ bytes: Elements<UInt8>, _ expected: DeflateCosts, isDeep: Bool) {
-    let (costs, nearest, second) = (costs.elements, nearest.elements, second.elements)
-    let (literals, lengths, distances) = (expected.literals.span, expected.lengths.span, expected.distances.span)
+    let (literals, lengths) = (expected.literals.span, expected.lengths.span)
     // One for each value, so that no look-up needs a check.
-    precondition(literals.count == 256 && lengths.count == 512 && distances.count == 1024)
-    precondition(bytes.count <= nearest.count && bytes.count <= second.count && bytes.count &+ 512 <= costs.count)
-    costs[bytes.count] = 0
-    var next: UInt32 = 0
-    var index = bytes.count &- 1
-    // A match ends within the chunk; its length is up to 258, and its distance up to 32,768.
-    while index >= 0 {
-      var cost = next &+ literals[Int(bytes[index])]
-      let first = nearest[index]
-      let length = Int(first &>> 16) & 511
-      let way = costs[index &+ length] &+ lengths[length] &+ distances[DeflateTables.distanceClass(first & 0xFFFF)]
-      var best = way < cost ? first : 0
-      cost = min(way, cost)
-      if isDeep {
-        let other = second[index]
-        let length = Int(other &>> 16) & 511
-        let way = costs[index &+ length] &+ lengths[length] &+ distances[DeflateTables.distanceClass(other & 0xFFFF)]
-        best = way < cost ? other : best
-        cost = min(way, cost)
+    precondition(literals.count == 256 && lengths.count == 512 && expected.distances.count == 1024)
+    precondition(
+      bytes.count <= Self.chunk && nearest.elements.count == Self.chunk && second.elements.count == Self.chunk
+    )
+    precondition(costs.elements.count == Self.chunk + 512)
+    // In bounds by the lines above: a length has nine bits, and the class of 16 bits is at most 768.
+    unsafe withPointers(to: bytes) { pointer, nearest, second in
+      unsafe costs.elements.withUnsafeBufferPointer { costs in
+        unsafe expected.distances.withUnsafeBufferPointer { distances in
+          unsafe costs[bytes.count] = 0
+          var next: UInt32 = 0
+          var index = bytes.count &- 1
+          while index >= 0 {
+            var cost = unsafe next &+ literals[Int(pointer.load(fromByteOffset: index, as: UInt8.self))]
+            let first = unsafe nearest[index]
+            let length = Int(first &>> 16) & 511
+            var way = unsafe costs[index &+ length] &+ distances[DeflateTables.distanceClass(first & 0xFFFF)]
+            way &+= lengths[length]
+            var best = way < cost ? first : 0
+            cost = min(way, cost)
+            if isDeep {
+              let other = unsafe second[index]
+              let length = Int(other &>> 16) & 511
+              unsafe way = costs[index &+ length] &+ distances[DeflateTables.distanceClass(other & 0xFFFF)]
+              way &+= lengths[length]
+              best = way < cost ? other : best
+              cost = min(way, cost)
+            }
+            unsafe costs[index] = cost
+            next = cost
+            unsafe nearest[index] = best
+            index &-= 1
+          }
+        }
       }
-      costs[index] = cost
-      next = cost
-      nearest[index] = best
-      index &-= 1
     }
   }
 
   /// Appends the symbols of the way through a chunk.
   private func collect(_ bytes: Elements<UInt8>) {
-    let (tokens, nearest) = (memory.elements, nearest.elements)
     let (lengthList, symbolList) = (DeflateTables.lengthSymbol, DeflateTables.distanceSymbol)
     let (lengthSymbols, distanceSymbols) = (lengthList.span, symbolList.span)
     var literals = literalFrequencies.mutableSpan
     var distances = distanceFrequencies.mutableSpan
-    var written = tokenCount
-    var index = 0
     // At most one symbol a byte.
-    while index < bytes.count {
-      let match = nearest[index]
-      if match == 0 {
-        let byte = bytes[index]
-        literals[Int(byte)] &+= 1
-        tokens[written] = UInt32(byte)
-        index &+= 1
-      } else {
-        let length = Int(match &>> 16)
-        literals[257 &+ lengthSymbols[length]] &+= 1
-        distances[Int(distanceSymbols[DeflateTables.distanceClass(match & 0xFFFF)])] &+= 1
-        tokens[written] = match
-        index &+= length
+    let tokens = memory.elements.extracting(tokenCount..<tokenCount + bytes.count)
+    precondition(literals.count >= 256 && bytes.count <= Self.chunk && nearest.elements.count == Self.chunk)
+    var (index, written) = (0, 0)
+    // In bounds by the line above.
+    unsafe withPointers(to: bytes) { pointer, nearest, _ in
+      while index < bytes.count {
+        let match = unsafe nearest[index]
+        if match == 0 {
+          let byte = unsafe pointer.load(fromByteOffset: index, as: UInt8.self)
+          literals[Int(byte)] &+= 1
+          tokens[written] = UInt32(byte)
+          index &+= 1
+        } else {
+          let length = Int(match &>> 16)
+          literals[257 &+ lengthSymbols[length]] &+= 1
+          distances[Int(distanceSymbols[DeflateTables.distanceClass(match & 0xFFFF)])] &+= 1
+          tokens[written] = match
+          index &+= length
+        }
+        written &+= 1
       }
-      written &+= 1
     }
-    tokenCount = written
+    tokenCount += written
   }
 }
