@@ -17,12 +17,12 @@ struct FrameDifference {
       old.withElements { old in
         new.withElements { pixels in
           let (start, marks) = (y * new.bytesPerRow, changes.row(y))
+          marks.update(repeating: 0)
           for x in 0..<new.width {
-            let before = old.load(at: start &+ x &* 4, as: UInt32.self).drawnColor
-            let after = pixels.load(at: start &+ x &* 4, as: UInt32.self).drawnColor
-            marks[x] = 0
-            guard before != after else { continue }
-            if after == 0 {
+            let before = old.load(at: start &+ x &* 4, as: UInt32.self)
+            let after = pixels.load(at: start &+ x &* 4, as: UInt32.self)
+            guard before != after, before.drawnColor != after.drawnColor else { continue }
+            if after.drawnColor == 0 {
               cleared.add(x, y)
             } else {
               changed.add(x, y)
@@ -41,11 +41,15 @@ struct FrameDifference {
     for y in area.y..<area.y + area.height {
       new.withElements { pixels in
         let (start, marks) = (y * new.bytesPerRow, changes.row(y))
-        for x in area.x..<area.x + area.width {
-          let color = pixels.load(at: start &+ x &* 4, as: UInt32.self).drawnColor
-          guard color != 0 else { continue }
-          extent.add(x, y)
+        var columns: ClosedRange<Int>?
+        for x in area.x..<area.x + area.width
+        where pixels.load(at: start &+ x &* 4, as: UInt32.self).drawnColor != 0 {
+          columns = (columns?.lowerBound ?? x)...x
           marks[x] = 1
+        }
+        if let columns {
+          extent.add(columns.lowerBound, y)
+          extent.add(columns.upperBound, y)
         }
       }
     }

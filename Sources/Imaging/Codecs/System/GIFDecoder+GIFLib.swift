@@ -119,11 +119,11 @@ private final class GIFFrameRows: RowSource {
     let rows = unsafe MutableElements(rows)
     for index in 0..<max(0, count) {
       let target = rows.extracting(index * bytesPerRow..<index * bytesPerRow + width * 4)
-      let start = row * width
-      if pixels.isEmpty { try reader.readLine(into: &line, row: row) }
-      for x in 0..<width {
-        let color = pixels.isEmpty ? colors[Int(line[x])] : pixels[start + x]
-        target.store(color, at: x * 4)
+      if pixels.isEmpty {
+        try reader.readLine(into: &line, row: row)
+        target.update(indices: line, colors, at: 0)
+      } else {
+        for x in 0..<width { target.store(pixels[row * width + x], at: x * 4) }
       }
       row += 1
     }
@@ -155,11 +155,10 @@ private final class GIFRows: RowSource {
     for index in 0..<count {
       let target = rows.extracting(index * bytesPerRow..<index * bytesPerRow + width * 4)
       let isInFrame = row >= frame.top && row < frame.top + frame.height
-      if isInFrame { try reader.readLine(into: &line, row: row) }
-      for x in 0..<width {
-        let isDrawn = isInFrame && x >= frame.left && x < frame.left + frame.width
-        let color = isDrawn ? colors[Int(line[x - frame.left])] : 0
-        target.store(color, at: x * 4)
+      if !isInFrame || frame.left > 0 || frame.width < width { target.update(repeating: 0) }
+      if isInFrame {
+        try reader.readLine(into: &line, row: row)
+        target.update(indices: line.prefix(max(0, width - frame.left)), colors, at: frame.left)
       }
       row += 1
     }
@@ -196,11 +195,25 @@ private struct CoarseCanvas {
       // Rows of the first two passes are eight apart, then four, then two.
       let reach = row % 8 == 0 ? 8 : row % 4 == 0 ? 4 : row % 2 == 0 ? 2 : 1
       for target in row..<min(row + reach, place.height) where place.top + target < height {
-        let start = (place.top + target) * width + place.left
-        for x in 0..<columns { pixels.store(colors[Int(line[x])], at: 4 * (start + x)) }
+        let start = (place.top + target) * width * 4
+        pixels.extracting(start..<start + width * 4).update(indices: line.prefix(columns), colors, at: place.left)
       }
       wholeRows = max(wholeRows, min(place.top + row + reach, height))
     }
     wholeRows = height
+  }
+}
+
+extension MutableElements<UInt8> {
+  /// Writes the pixels of indices, from a column on.
+  fileprivate func update(indices: some Collection<UInt8>, _ colors: [UInt32], at column: Int) {
+    let colors = colors.span
+    // One for each index, so that no look-up needs a check.
+    precondition(colors.count == 256)
+    var offset = 4 * column
+    for index in indices {
+      store(colors[Int(index)], at: offset)
+      offset &+= 4
+    }
   }
 }
