@@ -38,17 +38,13 @@ extension Bitmap {
   }
 
   /// `change` maps components from 0 to 255; larger results are clamped to 255.
+  @inline(__always)
   private func mapped(to alpha: Alpha, _ change: (SIMD4<UInt32>) -> SIMD4<UInt32>) -> Bitmap {
-    unsafe withUnsafeBytes { source in
-      unsafe Bitmap(width: width, height: height, alpha: alpha, colorSpace: colorSpace) { target in
-        for y in 0..<height {
-          for x in 0..<width {
-            // Within `height` rows of `width` pixels on both sides.
-            let pixel = unsafe source.loadUnaligned(fromByteOffset: y * bytesPerRow + x * 4, as: SIMD4<UInt8>.self)
-            let changed = change(SIMD4<UInt32>(truncatingIfNeeded: pixel))
-            let result = SIMD4<UInt8>(truncatingIfNeeded: changed.replacing(with: 255, where: changed .> 255))
-            unsafe target.storeBytes(of: result, toByteOffset: (y * width + x) * 4, as: SIMD4<UInt8>.self)
-          }
+    withElements { source in
+      Bitmap.writing(width: width, height: height, alpha: alpha, colorSpace: colorSpace) { target in
+        target.update(with: source) { pixel, _ in
+          let changed = change(SIMD4<UInt32>(truncatingIfNeeded: pixel))
+          return SIMD4<UInt8>(truncatingIfNeeded: changed.replacing(with: 255, where: changed .> 255))
         }
       }
     }

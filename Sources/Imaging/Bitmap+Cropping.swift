@@ -21,15 +21,13 @@ extension Bitmap {
       )
     }
     guard width < self.width || height < self.height else { return self }
-    return try unsafe withUnsafeBytes { (source) throws(ImageError) in
-      try unsafe Bitmap(width: width, height: height, alpha: alpha, colorSpace: colorSpace) {
+    return try withElements { (source) throws(ImageError) in
+      try Bitmap.writing(width: width, height: height, alpha: alpha, colorSpace: colorSpace) {
         (target) throws(ImageError) in
         for row in 0..<height {
           if row % 16 == 0 { try check() }
           let start = (y + row) * bytesPerRow + x * 4
-          // One row each; the slices check the bounds.
-          unsafe target.rows(from: row, count: 1, width: width)
-            .copyMemory(from: UnsafeRawBufferPointer(rebasing: source[start..<start + width * 4]))
+          target.rows(from: row, count: 1, width: width).update(from: source.extracting(start..<start + width * 4))
         }
       }
     }

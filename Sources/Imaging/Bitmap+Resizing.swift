@@ -82,13 +82,12 @@ private final class BitmapRows: RowSource {
   func read(into rows: UnsafeMutableRawBufferPointer, bytesPerRow: Int, count: Int) throws(ImageError) -> Int {
     let count = min(count, height - row)
     guard count > 0 else { return 0 }
-    precondition(rows.count >= bytesPerRow * (count - 1) + width * 4)
-    unsafe bitmap.withUnsafeBytes { pixels in
+    // As long as its memory; the rows of both are within it by their checks.
+    let target = unsafe MutableElements(rows)
+    bitmap.withElements { pixels in
       for index in 0..<count {
-        let start = (row + index) * bitmap.bytesPerRow
-        // One row each; the slices check the bounds on both sides.
-        unsafe UnsafeMutableRawBufferPointer(rebasing: rows[index * bytesPerRow..<index * bytesPerRow + width * 4])
-          .copyMemory(from: UnsafeRawBufferPointer(rebasing: pixels[start..<start + width * 4]))
+        target.extracting(index * bytesPerRow..<index * bytesPerRow + width * 4)
+          .update(from: pixels.rows(from: row + index, count: 1, width: width))
       }
     }
     row += count

@@ -50,17 +50,18 @@ public struct Bitmap: Sendable {
     colorSpace: ColorSpace = .sRGB,
     fill: (UnsafeMutableRawBufferPointer) throws(E) -> Void,
   ) throws(E) {
-    self = try unsafe Bitmap(
-      width: width,
-      height: height,
-      alpha: alpha,
-      colorSpace: colorSpace,
-      host: nil,
-      fill: fill,
-    )
+    self = try Bitmap.writing(width: width, height: height, alpha: alpha, colorSpace: colorSpace) {
+      (bytes) throws(E) in
+      // All of the storage's bytes.
+      try unsafe bytes.withUnsafeBufferPointer { (bytes) throws(E) in
+        try unsafe fill(UnsafeMutableRawBufferPointer(bytes))
+      }
+    }
   }
 
   /// Returns a bitmap whose bytes `write` writes, all of them, with checks of the bounds.
+  ///
+  /// It is in memory of the host of a decode, if there is one.
   static func writing<E: Error>(
     width: Int,
     height: Int,
@@ -69,25 +70,11 @@ public struct Bitmap: Sendable {
     host: (any DecodeHost)? = nil,
     _ write: (MutableElements<UInt8>) throws(E) -> Void,
   ) throws(E) -> Bitmap {
-    try unsafe Bitmap(width: width, height: height, alpha: alpha, colorSpace: colorSpace, host: host) {
-      (bytes) throws(E) in try unsafe write(MutableElements(bytes))
-    }
-  }
-
-  /// Makes a bitmap in memory of the host of a decode, if there is one.
-  init<E: Error>(
-    width: Int,
-    height: Int,
-    alpha: Alpha,
-    colorSpace: ColorSpace,
-    host: (any DecodeHost)?,
-    fill: (UnsafeMutableRawBufferPointer) throws(E) -> Void,
-  ) throws(E) {
     precondition(width > 0 && height > 0 && width < 1 << 31 && height < 1 << 31, "a bitmap has at least one pixel")
     let storage = PixelStorage(count: 4 * width * height, from: host)
     // The storage is not shared yet, so it may be written.
-    try unsafe fill(storage.buffer)
-    self.init(width: width, height: height, alpha: alpha, colorSpace: colorSpace, storage: storage)
+    try write(storage.elements)
+    return Bitmap(width: width, height: height, alpha: alpha, colorSpace: colorSpace, storage: storage)
   }
 
   /// Makes a bitmap of memory that stays, and stays as it is, for the life of the bitmap and its copies.
@@ -128,7 +115,8 @@ public struct Bitmap: Sendable {
 
   /// Calls `body` with the pixels' bytes, whose bounds are checked in every build; they are valid until it returns.
   package func withElements<R, E: Error>(_ body: (Elements<UInt8>) throws(E) -> R) throws(E) -> R {
-    try unsafe withUnsafeBytes { (bytes) throws(E) -> R in try unsafe body(Elements(bytes)) }
+    defer { withExtendedLifetime(storage) {} }
+    return try body(storage.elements.elements)
   }
 
   /// Returns whether both are the same pixels in memory.
@@ -137,10 +125,7 @@ public struct Bitmap: Sendable {
   /// The components of one pixel: red, green, blue, alpha.
   public subscript(x: Int, y: Int) -> SIMD4<UInt8> {
     precondition((0..<width).contains(x) && (0..<height).contains(y), "no pixel at \(x), \(y)")
-    // In bounds by the line above.
-    return unsafe withUnsafeBytes {
-      unsafe $0.loadUnaligned(fromByteOffset: y * bytesPerRow + x * 4, as: SIMD4<UInt8>.self)
-    }
+    return withElements { $0.four(at: y * bytesPerRow + x * 4) }
   }
 
   /// A Boolean value that indicates whether any pixel is not fully opaque.
@@ -148,11 +133,8 @@ public struct Bitmap: Sendable {
   /// Complexity: O(1) if ``alpha`` is opaque, otherwise O(pixels).
   public var hasTransparency: Bool {
     guard alpha != .opaque else { return false }
-    return unsafe withUnsafeBytes { bytes in
-      // Every fourth byte of each row, within width and height.
-      for row in 0..<height {
-        for x in 0..<width where unsafe bytes[row * bytesPerRow + x * 4 + 3] != 255 { return true }
-      }
+    return withElements { bytes in
+      for alpha in stride(from: 3, to: bytes.count, by: 4) where bytes[alpha] != 255 { return true }
       return false
     }
   }

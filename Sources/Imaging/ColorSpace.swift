@@ -38,10 +38,9 @@ extension Bitmap {
   public func converted(to space: ColorSpace) -> Bitmap {
     guard space != colorSpace else { return self }
     let source = straightened()
-    return unsafe Bitmap(width: width, height: height, alpha: source.alpha, colorSpace: space) { target in
-      // Rows of a bitmap follow one another without a gap, and both have the same size.
-      unsafe source.withUnsafeBytes { unsafe target.copyMemory(from: $0) }
-      unsafe ColorTransform(from: colorSpace.encoding.matrixShaper, to: space)?.apply(to: target)
+    return Bitmap.writing(width: width, height: height, alpha: source.alpha, colorSpace: space) { target in
+      source.withElements { target.update(from: $0) }
+      ColorTransform(from: colorSpace.encoding.matrixShaper, to: space)?.apply(to: target)
     }
   }
 }

@@ -31,21 +31,26 @@ public struct GrayBitmap: Sendable {
     height: Int,
     fill: (UnsafeMutableRawBufferPointer) throws(E) -> Void,
   ) throws(E) {
-    self = try unsafe GrayBitmap(width: width, height: height, host: nil, fill: fill)
+    self = try GrayBitmap(width: width, height: height, host: nil) { (levels) throws(E) in
+      // All of the storage's bytes.
+      try unsafe levels.withUnsafeBufferPointer { (levels) throws(E) in
+        try unsafe fill(UnsafeMutableRawBufferPointer(levels))
+      }
+    }
   }
 
-  /// Makes a bitmap in memory of the host of a decode, if there is one.
+  /// Makes a bitmap in memory of the host of a decode, if there is one; `write` writes all bytes.
   init<E: Error>(
     width: Int,
     height: Int,
     host: (any DecodeHost)?,
-    fill: (UnsafeMutableRawBufferPointer) throws(E) -> Void,
+    write: (MutableElements<UInt8>) throws(E) -> Void,
   ) throws(E) {
     precondition(width > 0 && height > 0 && width < 1 << 31 && height < 1 << 31, "a bitmap has at least one pixel")
     (self.width, self.height) = (width, height)
     storage = PixelStorage(count: width * height, from: host)
     // The storage is not shared yet, so it may be written.
-    try unsafe fill(storage.buffer)
+    try write(storage.elements)
   }
 
   /// Converts colours to gray levels.
@@ -59,16 +64,9 @@ public struct GrayBitmap: Sendable {
   ///   - background: The level behind transparent pixels. Defaults to white.
   public init(_ bitmap: Bitmap, over background: UInt8 = 255) {
     let straight = bitmap.straightened()
-    self = unsafe GrayBitmap(width: bitmap.width, height: bitmap.height) { levels in
-      unsafe straight.withUnsafeBytes { pixels in
-        // As many levels as there are pixels.
-        for y in 0..<straight.height {
-          for x in 0..<straight.width {
-            let offset = y * straight.bytesPerRow + 4 * x
-            let pixel = unsafe pixels.loadUnaligned(fromByteOffset: offset, as: SIMD4<UInt8>.self)
-            unsafe levels[y * straight.width + x] = Self.level(of: pixel, over: background)
-          }
-        }
+    self = GrayBitmap(width: bitmap.width, height: bitmap.height, host: nil) { levels in
+      straight.withElements { pixels in
+        for index in levels.indices { levels[index] = Self.level(of: pixels.four(at: 4 * index), over: background) }
       }
     }
   }
@@ -84,11 +82,16 @@ public struct GrayBitmap: Sendable {
     try unsafe withUnsafeBytes { (bytes) throws(E) -> R in try unsafe body(bytes.bytes) }
   }
 
+  /// Calls `body` with the pixels' bytes, whose bounds are checked in every build; they are valid until it returns.
+  func withElements<R, E: Error>(_ body: (Elements<UInt8>) throws(E) -> R) throws(E) -> R {
+    defer { withExtendedLifetime(storage) {} }
+    return try body(storage.elements.elements)
+  }
+
   /// The level of one pixel.
   public subscript(x: Int, y: Int) -> UInt8 {
     precondition((0..<width).contains(x) && (0..<height).contains(y), "no pixel at \(x), \(y)")
-    // In bounds by the line above.
-    return unsafe withUnsafeBytes { unsafe $0[y * width + x] }
+    return withElements { $0[y * width + x] }
   }
 
   static func level(of pixel: SIMD4<UInt8>) -> UInt8 {
@@ -109,16 +112,11 @@ extension Bitmap {
   ///
   /// Complexity: O(pixels).
   public init(_ gray: GrayBitmap) {
-    self = unsafe Bitmap(width: gray.width, height: gray.height, alpha: .opaque) { pixels in
-      unsafe gray.withUnsafeBytes { levels in
-        // As many pixels as there are levels.
+    self = Bitmap.writing(width: gray.width, height: gray.height, alpha: .opaque, colorSpace: .sRGB) { pixels in
+      gray.withElements { levels in
         for index in levels.indices {
-          let level = unsafe levels[index]
-          unsafe pixels.storeBytes(
-            of: SIMD4(level, level, level, 255),
-            toByteOffset: 4 * index,
-            as: SIMD4<UInt8>.self,
-          )
+          let level = levels[index]
+          pixels.store(SIMD4(level, level, level, 255), at: 4 * index)
         }
       }
     }

@@ -59,11 +59,11 @@ public struct HighRangeBitmap: Sendable {
   /// The components of one pixel: red, green, blue, alpha.
   public subscript(x: Int, y: Int) -> SIMD4<Float> {
     precondition((0..<width).contains(x) && (0..<height).contains(y), "no pixel at \(x), \(y)")
-    // In bounds by the line above.
-    let halves = unsafe withUnsafeBytes {
-      unsafe $0.loadUnaligned(fromByteOffset: y * bytesPerRow + x * 8, as: SIMD4<UInt16>.self)
-    }
-    return SIMD4(Self.float(halves.x), Self.float(halves.y), Self.float(halves.z), Self.float(halves.w))
+    defer { withExtendedLifetime(storage) {} }
+    let (halves, start) = (storage.elements.elements, y * bytesPerRow + x * 8)
+    var pixel = SIMD4<Float>()
+    for place in 0..<4 { pixel[place] = Self.float(halves.load(at: start + 2 * place, as: UInt16.self)) }
+    return pixel
   }
 
   /// Returns the value of a binary16; Swift's own type for it does not exist on Intel Macs.

@@ -29,7 +29,7 @@ struct Renderer {
     let transform = ColorTransform(of: source, info, to: colorSpace)
     var damage: ImageError?
     var wholeRows = 0
-    let bitmap = try unsafe Bitmap(
+    let bitmap = try Bitmap.writing(
       width: plan.width,
       height: plan.height,
       alpha: source.hasAlpha ? .straight : .opaque,
@@ -38,9 +38,9 @@ struct Renderer {
     ) { (pixels) throws(ImageError) in
       do throws(ImageError) {
         if isWhole(source), info.orientation == .up {
-          try unsafe copy(source, transform, into: pixels, &wholeRows)
+          try copy(source, transform, into: pixels, &wholeRows)
         } else {
-          var writer = unsafe UprightWriter<UInt32>(pixels, plan, info.orientation)
+          var writer = UprightWriter<UInt32>(pixels, plan, info.orientation)
           defer { wholeRows = writer.rowsGiven }
           try write(source, transform, &writer)
         }
@@ -68,10 +68,10 @@ struct Renderer {
     if !acceptsPartial, let damage = source.damage { throw damage }
     let transform = ColorTransform(of: source, info, to: colorSpace)
     var damage: ImageError?
-    let bitmap = try unsafe GrayBitmap(width: plan.width, height: plan.height, host: host) {
+    let bitmap = try GrayBitmap(width: plan.width, height: plan.height, host: host) {
       (pixels) throws(ImageError) in
       do throws(ImageError) {
-        var writer = unsafe GrayWriter(pixels, plan, info.orientation, over: background, isOpaque: !source.hasAlpha)
+        var writer = GrayWriter(pixels, plan, info.orientation, over: background, isOpaque: !source.hasAlpha)
         try write(source, transform, &writer)
       } catch {
         guard acceptsPartial, error.isDamage else { throw error }
@@ -110,9 +110,9 @@ struct Renderer {
     let crop = info.orientation.stored(plan.crop, width: Double(info.storedWidth), height: Double(info.storedHeight))
     let (width, height) = info.orientation.applied(width: plan.width, height: plan.height)
     if isWhole(source) {
-      try unsafe forEachRow(source, through: height - 1, &writer) { (row, writer) throws(ImageError) in
-        unsafe transform?.apply(to: row)
-        unsafe writer.write(UnsafeRawBufferPointer(row))
+      try forEachRow(source, through: height - 1, &writer) { (row, writer) throws(ImageError) in
+        transform?.apply(to: row)
+        writer.write(row.elements)
       }
     } else if let part = try part(of: source, crop, width: width, height: height) {
       try cut(part, of: source, transform, &writer)
@@ -125,19 +125,19 @@ struct Renderer {
   private func copy(
     _ source: any RowSource,
     _ transform: ColorTransform?,
-    into pixels: UnsafeMutableRawBufferPointer,
+    into pixels: MutableElements<UInt8>,
     _ wholeRows: inout Int,
   ) throws(ImageError) {
     let (width, height) = (source.width, source.height)
     if let held = source as? HeldRows {
-      let result = unsafe held.decode(into: pixels)
+      let result = held.decode(into: pixels)
       wholeRows = result.wholeRows
-      unsafe transform?.apply(to: pixels)
+      transform?.apply(to: pixels)
       guard let failure = result.failure else {
         if let damage = held.damage { throw damage }
         return
       }
-      unsafe pixels.rows(from: result.wholeRows, count: height - result.wholeRows, width: width).clear()
+      pixels.rows(from: wholeRows, count: height - wholeRows, width: width).update(repeating: 0)
       throw failure
     }
     var row = 0
@@ -145,17 +145,17 @@ struct Renderer {
       do throws(ImageError) {
         try control.check()
         let count = min(Self.batch, height - row)
-        let got = try unsafe source.read(
+        let got = try source.read(
           into: pixels.rows(from: row, count: count, width: width),
           bytesPerRow: width * 4,
           count: count,
         )
         guard got > 0 else { throw ended(row, height) }
-        unsafe transform?.apply(to: pixels.rows(from: row, count: got, width: width))
+        transform?.apply(to: pixels.rows(from: row, count: got, width: width))
         row += got
         wholeRows = row
       } catch {
-        unsafe pixels.rows(from: row, count: height - row, width: width).clear()
+        pixels.rows(from: row, count: height - row, width: width).update(repeating: 0)
         throw error
       }
     }
@@ -187,12 +187,11 @@ struct Renderer {
     _ writer: inout some RowWriter,
   ) throws(ImageError) {
     var row = 0
-    try unsafe forEachRow(source, through: part.y + part.height - 1, &writer) { (line, writer) throws(ImageError) in
-      // The slice checks the bounds.
+    try forEachRow(source, through: part.y + part.height - 1, &writer) { (line, writer) throws(ImageError) in
       if row >= part.y {
-        let shown = unsafe UnsafeMutableRawBufferPointer(rebasing: line[part.x * 4..<(part.x + part.width) * 4])
-        unsafe transform?.apply(to: shown)
-        unsafe writer.write(UnsafeRawBufferPointer(shown))
+        let shown = line.extracting(part.x * 4..<(part.x + part.width) * 4)
+        transform?.apply(to: shown)
+        writer.write(shown.elements)
       }
       row += 1
     }
@@ -231,16 +230,16 @@ struct Renderer {
       options: resampling,
     )
     var unchecked = 0
-    try unsafe forEachRow(source, through: resampler.lastRow, &writer) { (row, writer) throws(ImageError) in
-      try unsafe resampler.push(UnsafeRawBufferPointer(row)) { (finished) throws(ImageError) in
+    try forEachRow(source, through: resampler.lastRow, &writer) { (row, writer) throws(ImageError) in
+      try resampler.push(row.elements) { (finished) throws(ImageError) in
         // Enlarging makes many rows of a few.
         unchecked += width
         if unchecked > Self.pixelsPerCheck {
           unchecked = 0
           try control.check()
         }
-        unsafe transform?.apply(to: finished)
-        unsafe writer.write(UnsafeRawBufferPointer(finished))
+        transform?.apply(to: finished)
+        writer.write(finished.elements)
       }
     }
   }
@@ -252,19 +251,19 @@ struct Renderer {
     _ source: any RowSource,
     through last: Int,
     _ writer: inout Writer,
-    _ body: (UnsafeMutableRawBufferPointer, inout Writer) throws(ImageError) -> Void,
+    _ body: (MutableElements<UInt8>, inout Writer) throws(ImageError) -> Void,
   ) throws(ImageError) {
     let bytesPerRow = source.width * 4
-    let rows = UnsafeMutableRawBufferPointer.allocate(byteCount: bytesPerRow * Self.batch, alignment: 64)
-    defer { unsafe rows.deallocate() }
+    let memory = OwnedElements<UInt8>(repeating: 0, count: bytesPerRow * Self.batch)
+    let rows = memory.elements
     var row = 0
     do throws(ImageError) {
       while row <= last {
         try control.check()
-        let got = try unsafe source.read(into: rows, bytesPerRow: bytesPerRow, count: min(Self.batch, last + 1 - row))
+        let got = try source.read(into: rows, bytesPerRow: bytesPerRow, count: min(Self.batch, last + 1 - row))
         guard got > 0 else { throw ended(row, source.height) }
         for index in 0..<got {
-          try unsafe body(rows.rows(from: index, count: 1, width: source.width), &writer)
+          try body(rows.rows(from: index, count: 1, width: source.width), &writer)
         }
         row += got
       }
@@ -285,11 +284,6 @@ struct Renderer {
   private func ended(_ row: Int, _ height: Int) -> ImageError {
     ImageError(.truncated, format: info.format, "truncated: the picture ends at row \(row) of \(height)")
   }
-}
-
-extension UnsafeMutableRawBufferPointer {
-  /// Makes all bytes zero.
-  fileprivate func clear() { unsafe initializeMemory(as: UInt8.self, repeating: 0) }
 }
 
 extension ImageError {

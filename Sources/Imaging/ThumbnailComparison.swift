@@ -68,14 +68,15 @@ private struct Strip {
 
   init?(_ source: any RowSource, count: Int, of most: Int, _ control: DecodeControl) throws(ImageError) {
     let bytesPerRow = source.width * 4
-    let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: bytesPerRow * count, alignment: 64)
-    defer { unsafe memory.deallocate() }
+    let memory = OwnedElements<UInt8>(repeating: 0, count: bytesPerRow * count)
+    let rows = memory.elements
     var row = 0
     while row < count {
       do throws(ImageError) {
         try control.check()
-        let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: memory[(row * bytesPerRow)...])
-        let got = try unsafe source.read(into: rest, bytesPerRow: bytesPerRow, count: min(16, count - row))
+        let most = min(16, count - row)
+        let rest = rows.rows(from: row, count: most, width: source.width)
+        let got = try source.read(into: rest, bytesPerRow: bytesPerRow, count: most)
         guard got > 0 else { break }
         row += got
       } catch {
@@ -87,9 +88,7 @@ private struct Strip {
     share = Double(row) / Double(most)
     for offset in 0..<row * source.width {
       let cell = offset % source.width * Self.cellCount / source.width
-      // Within the rows that were read.
-      let pixel = unsafe memory.loadUnaligned(fromByteOffset: offset * 4, as: SIMD4<UInt8>.self)
-      sums[cell] += SIMD4<Double>(pixel)
+      sums[cell] += SIMD4<Double>(rows.four(at: offset * 4))
       counts[cell] += 1
     }
   }

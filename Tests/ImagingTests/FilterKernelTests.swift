@@ -33,20 +33,6 @@ struct FilterKernelTests {
     }
   }
 
-  /// Calls `body` with the rows behind their first pixels.
-  private static func withPixels(
-    _ row: [UInt8],
-    _ above: [UInt8],
-    _ body: (UnsafePointer<UInt8>, UnsafePointer<UInt8>) -> Void,
-  ) {
-    unsafe row.withUnsafeBufferPointer { row in
-      unsafe above.withUnsafeBufferPointer { above in
-        guard let row = row.baseAddress, let above = above.baseAddress else { return }
-        unsafe body(row + 4, above + 4)
-      }
-    }
-  }
-
   @Test(arguments: [1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 40, 3000], 1...4)
   func rowsAreFiltered(pixels: Int, components: Int) {
     var generator = SplitMix64(seed: UInt64(pixels))
@@ -57,19 +43,13 @@ struct FilterKernelTests {
       let (row, above) = (bytes(), bytes().map { isExtreme && $0 % 2 == 1 ? 255 - $0 : $0 })
       for kernels in Self.all {
         for filter in 0..<5 {
-          var output = [UInt8](repeating: 0, count: pixels * components + 16)
-          // Behind the first pixel.
-          unsafe Self.withPixels(row, above) { row, above in
-            unsafe kernels.filter(
-              row,
-              above: above,
-              pixels: pixels,
-              filter: filter,
-              components: components,
-              into: &output,
-            )
+          let memory = OwnedElements<UInt8>(repeating: 0, count: pixels * components + 12)
+          let output = memory.elements
+          row.withElements { row in
+            above.withElements { kernels.filter(row, above: $0, filter: filter, components: components, into: output) }
           }
-          #expect(Array(output.prefix(pixels * components)) == Self.residuals(row, above, filter, components))
+          let filtered = (0..<pixels * components).map { output[$0] }
+          #expect(filtered == Self.residuals(row, above, filter, components))
         }
       }
     }
@@ -87,8 +67,8 @@ struct FilterKernelTests {
       }
       for kernels in Self.all {
         var sums = [UInt64](repeating: 1, count: 5)
-        unsafe Self.withPixels(row, above) { row, above in
-          unsafe kernels.addFilterSums(row, above: above, pixels: pixels, components: components, to: &sums)
+        row.withElements { row in
+          above.withElements { kernels.addFilterSums(row, above: $0, components: components, to: &sums) }
         }
         #expect(sums == expected)
       }

@@ -9,47 +9,30 @@ import VitrineTesting
 struct KernelTests {
   private static let all = [PixelKernels.best, .scalar]
 
-  @Test(arguments: [PixelKernels.Element.byte, .float], [1, 2, 3, 7, 8, 9, 16, 37])
-  func rowsAreAddedInOrder(element: PixelKernels.Element, pixels: Int) {
+  @Test(arguments: [1, 2, 3, 7, 8, 9, 16, 37])
+  func rowsAreAddedInOrder(pixels: Int) {
     var generator = SplitMix64(seed: UInt64(pixels))
     let count = pixels * 4
     for taps in [1, 2, 5, 6, 13, 30] {
-      let ring = RowRing(capacity: taps, count: count, element: element)
-      var rows = [[Float]](repeating: [], count: taps)
-      for tap in 0..<taps {
-        for index in 0..<count {
-          // Within a row of the ring, of the element's size.
-          switch element {
-          case .byte:
-            let value = UInt8.random(in: 0...255, using: &generator)
-            unsafe ring.row(tap).storeBytes(of: value, toByteOffset: index, as: UInt8.self)
-            rows[tap].append(Float(value))
-          case .short: Issue.record("weights of shorts are shorts")
-          case .float:
-            let value = Float.random(in: -20...300, using: &generator)
-            unsafe ring.row(tap).storeBytes(of: value, toByteOffset: index * 4, as: Float.self)
-            rows[tap].append(value)
-          }
-        }
+      let bytes = RowRing<UInt8>(capacity: taps, count: count)
+      let floats = RowRing<Float>(capacity: taps, count: count)
+      for index in 0..<taps * count {
+        bytes.row(index / count)[index % count] = UInt8.random(in: 0...255, using: &generator)
+        floats.row(index / count)[index % count] = Float.random(in: -20...300, using: &generator)
       }
       let weights = (0..<taps).map { _ in Float.random(in: -0.3...1, using: &generator) }
+      let line = OwnedElements<Float>(repeating: .nan, count: count)
 
-      let expected = (0..<count).map { index in
-        var sum: Float = 0
-        for tap in 0..<taps { sum += rows[tap][index] * weights[tap] }
-        return sum.bitPattern
+      func expected(_ row: (Int) -> (Int) -> Float) -> [UInt32] {
+        (0..<count).map { index in
+          (0..<taps).reduce(Float(0)) { sum, tap in sum + row(tap)(index) * weights[tap] }.bitPattern
+        }
       }
       for kernels in Self.all {
-        var line = [Float](repeating: .nan, count: count)
-        unsafe kernels.combine(
-          ring.rows(from: 0, count: taps),
-          of: element,
-          weights: weights,
-          taps: taps,
-          into: &line,
-          count: count,
-        )
-        #expect(line.map(\.bitPattern) == expected)
+        kernels.combine(bytes.rows(from: 0, count: taps), weights: weights[...], into: line.elements)
+        #expect(line.all.map(\.bitPattern) == expected { tap in { Float(bytes.row(tap)[$0]) } })
+        kernels.combine(floats.rows(from: 0, count: taps), weights: weights[...], into: line.elements)
+        #expect(line.all.map(\.bitPattern) == expected { tap in { floats.row(tap)[$0] } })
       }
     }
   }
@@ -59,34 +42,49 @@ struct KernelTests {
     var generator = SplitMix64(seed: UInt64(pixels))
     let count = pixels * 4
     for taps in [2, 4, 12, 30] {
-      let ring = RowRing(capacity: taps, count: count, element: .short)
+      let ring = RowRing<Int16>(capacity: taps, count: count)
       // The last one is the largest number that there is, with the largest sum of weights.
-      let rows = (0..<taps).map { _ in
-        (0..<count).map { index in index == count - 1 ? 32640 : Int16.random(in: 0...32640, using: &generator) }
-      }
-      for (tap, row) in rows.enumerated() {
-        // Within a row of the ring, of the element's size.
-        unsafe row.withUnsafeBytes { bytes in
-          unsafe ring.row(tap).copyMemory(from: bytes.baseAddress!, byteCount: count * 2)
-        }
+      for index in 0..<taps * count {
+        let isLast = index % count == count - 1
+        ring.row(index / count)[index % count] = isLast ? 32640 : Int16.random(in: 0...32640, using: &generator)
       }
       var weights = (0..<taps).map { _ in Int16.random(in: 0...Int16(16384 / taps), using: &generator) }
       weights[0] += Int16(16384 - weights.reduce(0) { $0 + Int($1) })
 
       let expected = (0..<count).map { index in
-        (0..<taps).reduce(8192) { $0 + Int(rows[$1][index]) * Int(weights[$1]) } / 16384
+        (0..<taps).reduce(8192) { $0 + Int(ring.row($1)[index]) * Int(weights[$1]) } / 16384
       }
       for kernels in Self.all {
-        var line = [Int16](repeating: -1, count: count)
-        unsafe kernels.combine(
-          ring.rows(from: 0, count: taps),
-          weights: weights,
-          taps: taps,
-          into: &line,
-          count: count,
-        )
-        #expect(line.map(Int.init) == expected)
+        let line = OwnedElements<Int16>(repeating: -1, count: count)
+        kernels.combine(ring.rows(from: 0, count: taps), weights: weights[...], into: line.elements)
+        #expect(line.all.map(Int.init) == expected)
       }
+    }
+  }
+
+  /// What would be added beyond the end of a row, a line or the weights stops the program, in every build.
+  @Test(arguments: 0..<6)
+  func stopsOutsideOfTheRows(_ place: Int) async {
+    await #expect(processExitsWith: .failure) { [place = place as Int] in
+      let ring = RowRing<Float>(capacity: 2, count: 8)
+      let line = OwnedElements<Float>(repeating: 0, count: 8)
+      let (rows, one) = (ring.rows(from: 0, count: 2), [Float](repeating: 1, count: 2))
+      switch place {
+      case 0: PixelKernels.best.combine(rows, weights: one[..<1], into: line.elements)
+      case 1: PixelKernels.best.combine(rows, weights: one[...], into: line.elements.extracting(0..<4))
+      case 2: _ = ring.rows(from: 0, count: 3)
+      case 3: rows.fill(0..<1) { _ in line.elements.elements.extracting(0..<4) }
+      case 4:
+        let weights = FilterWeights([(first: 1, weights: [1, 1])])
+        PixelKernels.best.filterAcross(line.elements.elements, weights: weights, into: line.elements)
+      default:
+        PixelKernels.round(
+          line.elements.extracting(0..<4),
+          into: OwnedElements(repeating: 0, count: 8).elements,
+          layout: .color,
+        )
+      }
+      withExtendedLifetime((ring, line)) {}
     }
   }
 
@@ -94,20 +92,21 @@ struct KernelTests {
   func evenAndOddTapsAreAddedApart(filter: ResamplingFilter, output: Int) {
     var generator = SplitMix64(seed: UInt64(output))
     let weights = FilterWeights(filter, origin: 0.3, length: 60.5, sourceCount: 62, outputCount: output, averaged: 2)
-    var line = (0..<62 * 4).map { _ in Float.random(in: 0...255, using: &generator) }
+    let line = OwnedElements<Float>(repeating: 0, count: 62 * 4)
+    for index in 0..<62 * 4 { line.elements[index] = Float.random(in: 0...255, using: &generator) }
 
     let expected = (0..<output * 4).map { index in
       var sums: [Float] = [0, 0]
       for tap in 0..<weights.counts[index / 4] {
-        let value = line[(weights.starts[index / 4] + tap) * 4 + index % 4]
+        let value = line.elements[(weights.starts[index / 4] + tap) * 4 + index % 4]
         sums[tap % 2] += value * weights.weights[index / 4 * weights.stride + tap]
       }
       return (sums[0] + sums[1]).bitPattern
     }
     for kernels in Self.all {
-      var result = [Float](repeating: .nan, count: output * 4)
-      unsafe kernels.filterAcross(&line, weights: weights, into: &result, count: output)
-      #expect(result.map(\.bitPattern) == expected)
+      let result = OwnedElements<Float>(repeating: .nan, count: output * 4)
+      kernels.filterAcross(line.elements.elements, weights: weights, into: result.elements)
+      #expect(result.all.map(\.bitPattern) == expected)
     }
   }
 
@@ -131,9 +130,8 @@ struct KernelTests {
           )
           var bytes: [UInt8] = []
           for row in 0..<43 {
-            unsafe picture.withUnsafeBytes { pixels in
-              unsafe resampler.push(UnsafeRawBufferPointer(rebasing: pixels[row * 61 * 4..<(row + 1) * 61 * 4])) {
-                unsafe bytes += $0
+            picture.withElements { pixels in
+              resampler.push(pixels.rows(from: row, count: 1, width: 61)) { row in bytes += row.indices.map { row[$0] }
               }
             }
           }
@@ -145,4 +143,8 @@ struct KernelTests {
       }
     }
   }
+}
+
+extension OwnedElements {
+  fileprivate var all: [Element] { elements.indices.map { elements[$0] } }
 }

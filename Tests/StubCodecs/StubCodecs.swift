@@ -264,14 +264,14 @@ struct StubCodecs: _ImageCodecs, _ColorConverting {
     let profile = source.copyICCData().map { ColorProfile(data: Data(referencing: $0)) }
     unsafe pixels.withUnsafeMutableBytes { pixels in
       if let transform = profile.flatMap({ ProfileTransform($0, model, to: to) }) {
-        guard model == .gray else { return unsafe transform.apply(to: pixels) }
+        guard model == .gray else { return transform.apply(to: unsafe MutableElements(pixels)) }
         let colors = transform.colorsOfGrays()
-        return unsafe pixels.updateEachPixel { SIMD4(colors[Int($0.x)], $0.w) }
+        return unsafe MutableElements(pixels).updateEachPixel { SIMD4(colors[Int($0.x)], $0.w) }
       }
       var info = ImageInfo(format: .bitmap, storedWidth: pixels.count / 4, storedHeight: 1)
       info.colorModel = model
       if source.name == CGColorSpace.displayP3 { info.colorEncoding = .displayP3 }
-      unsafe ColorTransform(info, rows: model == .cmyk ? .cmyk : .rgb, to: to)?.apply(to: pixels)
+      unsafe ColorTransform(info, rows: model == .cmyk ? .cmyk : .rgb, to: to)?.apply(to: MutableElements(pixels))
     }
   }
 }

@@ -168,7 +168,7 @@ func profile(_ data: Data) {
     info.colorModel = model
     guard let transform = ColorTransform(info, rows: model, to: .sRGB) else { continue }
     var pixels = (0..<1024).map { UInt8(truncatingIfNeeded: $0 * 37) }
-    pixels.withUnsafeMutableBytes { transform.apply(to: $0) }
+    pixels.withUnsafeMutableBytes { transform.apply(to: MutableElements($0)) }
   }
 }
 

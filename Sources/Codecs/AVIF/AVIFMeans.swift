@@ -47,35 +47,46 @@ final class AVIFMeans {
     unsafe image.pointee.transferCharacteristics = source.pointee.transferCharacteristics
     unsafe image.pointee.matrixCoefficients = source.pointee.matrixCoefficients
     guard unsafe avifImageAllocatePlanes(image, UInt32(AVIF_PLANES_YUV.rawValue)) == AVIF_RESULT_OK else { return nil }
+    let meanRows = (height + factor - 1) / factor
     for plane in 0..<(isGray ? 1 : 3) {
-      let (from, to) = unsafe (Self.plane(plane, of: source), Self.plane(plane, of: image))
-      guard let source = unsafe from.samples, let target = unsafe to.samples else { return nil }
       let (shiftX, shiftY) = plane == 0 ? (0, 0) : shift
+      let rows = (height + (1 << shiftY) - 1) >> shiftY
       let box = PlaneMeans(
         width: (width + (1 << shiftX) - 1) >> shiftX,
-        height: (height + (1 << shiftY) - 1) >> shiftY,
+        height: rows,
         factorX: factor >> shiftX,
         factorY: factor >> shiftY,
       )
-      // The planes are as large as their image says: that of libavif, and that allocated above.
+      // Both images have planes as large as they say: libavif made that of the one, and those of the other above.
       if depth > 8 {
-        try unsafe box.shrinkShorts(source, from.rowBytes, into: target, to.rowBytes, control)
+        guard let from: Plane<UInt16> = unsafe Self.plane(plane, of: source, rows),
+          let to: Plane<UInt16> = unsafe Self.plane(plane, of: image, meanRows)
+        else { return nil }
+        try box.shrink(from.samples.elements, from.rowLength, into: to.samples, to.rowLength, control)
       } else {
-        try unsafe box.shrink(source, from.rowBytes, into: target, to.rowBytes, control)
+        guard let from: Plane<UInt8> = unsafe Self.plane(plane, of: source, rows),
+          let to: Plane<UInt8> = unsafe Self.plane(plane, of: image, meanRows)
+        else { return nil }
+        try box.shrink(from.samples.elements, from.rowLength, into: to.samples, to.rowLength, control)
       }
     }
   }
 
-  /// Returns the samples of a plane, and the number of bytes from one row to the next.
-  private static func plane(
+  /// The samples of a plane, and their number from one row to the next.
+  private typealias Plane<Sample: BitwiseCopyable> = (samples: MutableElements<Sample>, rowLength: Int)
+
+  /// Returns a plane of an image, which has so many rows; `nil` if there is none.
+  private static func plane<Sample: BitwiseCopyable>(
     _ index: Int,
     of image: UnsafeMutablePointer<avifImage>,
-  ) -> (samples: UnsafeMutablePointer<UInt8>?, rowBytes: Int) {
+    _ rows: Int,
+  ) -> Plane<Sample>? {
     let (planes, rowBytes) = unsafe (image.pointee.yuvPlanes, image.pointee.yuvRowBytes)
-    return switch index {
-    case 0: unsafe (planes.0, Int(rowBytes.0))
-    case 1: unsafe (planes.1, Int(rowBytes.1))
-    default: unsafe (planes.2, Int(rowBytes.2))
+    let (start, length) = unsafe [(planes.0, rowBytes.0), (planes.1, rowBytes.1), (planes.2, rowBytes.2)][index]
+    let rowLength = Int(length) / MemoryLayout<Sample>.size
+    let samples = unsafe UnsafeMutableRawPointer(start)?.assumingMemoryBound(to: Sample.self)
+    return unsafe samples.map {
+      unsafe (MutableElements(UnsafeMutableBufferPointer(start: $0, count: rowLength * rows)), rowLength)
     }
   }
 

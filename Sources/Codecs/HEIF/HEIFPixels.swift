@@ -106,7 +106,7 @@ final class HEIFPixels {
       }
     case .interleaved(let plane) where hasAlpha:
       unsafe target.copyMemory(from: UnsafeRawBufferPointer(start: plane.row(row), count: width * 4))
-      if isPremultiplied { unsafe target.unpremultiply() }
+      if isPremultiplied { unsafe MutableElements(target).unpremultiply() }
     case .interleaved(let plane):
       let source = unsafe plane.row(row)
       for x in 0..<width {

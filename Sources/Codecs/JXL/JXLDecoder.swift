@@ -61,7 +61,7 @@ public struct JXLDecoder: ImageDecoder, VitrineDecoder, FrameDecoding {
     guard request.frame < request.info.frameCount else { throw .noSuchFrame(request.frame, of: request.info) }
     let (width, height) = (request.info.storedWidth, request.info.storedHeight)
     try request.limits.check(composed: width * height * (request.frame + 1), format: .jxl)
-    return unsafe HeldRows(width: width, height: height, hasAlpha: request.info.hasAlpha) {
+    return HeldRows(width: width, height: height, hasAlpha: request.info.hasAlpha) {
       (pixels, wholeRows) throws(ImageError) in
       let reader = try unsafe JXLReader(
         picturesOf: bytes,
@@ -69,7 +69,9 @@ public struct JXLDecoder: ImageDecoder, VitrineDecoder, FrameDecoding {
         threadCount: request.threadCount,
       )
       do throws(ImageError) {
-        try unsafe reader.decodeFrame(after: request.frame, into: pixels, request.control)
+        try unsafe pixels.withUnsafeBytes { (pixels) throws(ImageError) in
+          try unsafe reader.decodeFrame(after: request.frame, into: pixels, request.control)
+        }
       } catch {
         // A coarse picture has all its rows.
         if error.code == .truncated, reader.flush() { wholeRows = height }
@@ -119,9 +121,11 @@ private final class JXLFrames: FrameReader {
     let (width, height) = (info.storedWidth, info.storedHeight)
     try request.limits.check(composed: width * height * (skipped + 1), format: .jxl)
     self.reader = nil
-    return unsafe HeldRows(width: width, height: height, hasAlpha: info.hasAlpha) {
+    return HeldRows(width: width, height: height, hasAlpha: info.hasAlpha) {
       (pixels, _) throws(ImageError) in
-      try unsafe reader.decodeFrame(after: skipped, into: pixels, request.control)
+      try unsafe pixels.withUnsafeBytes { (pixels) throws(ImageError) in
+        try unsafe reader.decodeFrame(after: skipped, into: pixels, request.control)
+      }
       // After an error the decoder is of no use.
       (self.reader, self.next) = (reader, frame + 1)
     }

@@ -78,11 +78,13 @@ public struct SVGDecoder: ImageDecoder, VitrineDecoder {
     let document = try unsafe SVGDocument(bytes)
     let (width, height) = (max(1, Int(scaled.0.rounded())), max(1, Int(scaled.1.rounded())))
     let part = request.drawnPart ?? PixelRegion(x: 0, y: 0, width: width, height: height)
-    return unsafe HeldRows(width: part.width, height: part.height, hasAlpha: true) { (pixels, _) throws(ImageError) in
+    return HeldRows(width: part.width, height: part.height, hasAlpha: true) { (pixels, _) throws(ImageError) in
       try request.control.check()
-      try unsafe document.draw(part, ofWidth: width, height: height, into: pixels)
+      try unsafe pixels.withUnsafeBytes { (pixels) throws(ImageError) in
+        try unsafe document.draw(part, ofWidth: width, height: height, into: pixels)
+      }
       try request.control.check()
-      unsafe pixels.unpremultiply()
+      pixels.unpremultiply()
     }
   }
 }

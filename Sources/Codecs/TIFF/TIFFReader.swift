@@ -119,7 +119,7 @@ final class TIFFReader {
         for offset in stride(from: 3, to: bytes.count, by: 4) { unsafe bytes[offset] = 255 }
         return
       }
-      if isAssociated { unsafe bytes.unpremultiply() }
+      if isAssociated { unsafe MutableElements(bytes).unpremultiply() }
     }
   }
 

@@ -52,25 +52,23 @@ extension [FramePlace] {
 }
 
 /// The composed picture of an animation, as a viewer shows it.
-@safe
 struct FrameCanvas {
   private static let batch = 16
 
   private let width: Int
   private let height: Int
   /// RGBA in memory order, with straight alpha: the memory of the caller, which outlives the canvas.
-  private let pixels: UnsafeMutableBufferPointer<UInt32>
+  private let pixels: MutableElements<UInt8>
   /// The pixels below the last frame, if it is disposed of by restoring them.
-  private var saved: [UInt32] = []
+  private var saved: OwnedElements<UInt8>?
   private var last: FramePlace?
   /// The number of rows of the last frame that were drawn.
   private(set) var rowsDrawn = 0
 
   /// `pixels` are `4 * width * height` bytes.
-  init(_ pixels: UnsafeMutableRawBufferPointer, width: Int, height: Int) {
+  init(_ pixels: MutableElements<UInt8>, width: Int, height: Int) {
     precondition(pixels.count == 4 * width * height)
-    (self.width, self.height) = (width, height)
-    unsafe self.pixels = pixels.bindMemory(to: UInt32.self)
+    (self.pixels, self.width, self.height) = (pixels, width, height)
   }
 
   /// Draws a frame; the part outside the picture is not shown.
@@ -82,41 +80,41 @@ struct FrameCanvas {
     format: ImageFormat,
     _ control: DecodeControl,
   ) throws(ImageError) {
-    saved.removeAll(keepingCapacity: true)
+    saved = nil
     if frame.disposal == .previous {
-      forEachRow(of: frame) { row in unsafe saved.append(contentsOf: pixels[row]) }
+      var count = 0
+      forEachRow(of: frame) { count += $0.count }
+      let memory = OwnedElements<UInt8>(repeating: 0, count: count)
+      exchange(frame, memory) { $1.update(from: $0.elements) }
+      saved = memory
     }
-    var lines = [UInt32](repeating: 0, count: frame.width * Self.batch)
+    let lines = OwnedElements<UInt8>(repeating: 0, count: 4 * frame.width * Self.batch)
     var row = 0
     (last, rowsDrawn) = (frame, 0)
     while row < frame.height {
       try control.check()
       let count = min(Self.batch, frame.height - row)
-      let got: Result<Int, ImageError> = unsafe lines.withUnsafeMutableBytes { bytes in
-        do throws(ImageError) {
-          return .success(try unsafe source.read(into: bytes, bytesPerRow: frame.width * 4, count: count))
-        } catch {
-          return .failure(error)
-        }
-      }
-      let rows = try got.get()
+      let rows = try source.read(into: lines.elements, bytesPerRow: frame.width * 4, count: count)
       guard rows > 0 else {
         throw ImageError(.corrupt, format: format, "corrupt: a frame lacks its last rows")
       }
-      for line in 0..<rows { blend(frame, lines[line * frame.width..<(line + 1) * frame.width], row + line) }
+      for line in 0..<rows { blend(frame, lines.elements.rows(from: line, count: 1, width: frame.width), row + line) }
       row += rows
       rowsDrawn = row
     }
     if let damage = source.damage { throw damage }
   }
 
-  private func blend(_ frame: FramePlace, _ line: ArraySlice<UInt32>, _ row: Int) {
+  private func blend(_ frame: FramePlace, _ line: MutableElements<UInt8>, _ row: Int) {
     guard frame.top + row < height, frame.left < width else { return }
-    var target = (frame.top + row) * width + frame.left
-    for source in line.prefix(width - frame.left) {
-      // Within the row of the picture by the lines above.
-      unsafe pixels[target] = frame.blend == .source ? source : Self.over(source, pixels[target])
-      target += 1
+    let (start, count) = (4 * ((frame.top + row) * width + frame.left), 4 * min(frame.width, width - frame.left))
+    let (target, source) = (pixels.extracting(start..<start + count), line.elements.extracting(0..<count))
+    guard frame.blend == .over else { return target.update(from: source) }
+    for index in stride(from: 0, to: count, by: 4) {
+      target.store(
+        Self.over(source.load(at: index, as: UInt32.self), target.elements.load(at: index, as: UInt32.self)),
+        at: index,
+      )
     }
   }
 
@@ -140,26 +138,32 @@ struct FrameCanvas {
     guard let frame = last else { return }
     switch frame.disposal {
     case .none: break
-    case .previous:
-      var offset = 0
-      forEachRow(of: frame) { row in
-        for index in row {
-          unsafe pixels[index] = saved[offset]
-          offset += 1
-        }
-      }
-    case .background: forEachRow(of: frame) { row in unsafe pixels[row].update(repeating: 0) }
+    case .previous: if let saved { exchange(frame, saved) { $0.update(from: $1.elements) } }
+    case .background: forEachRow(of: frame) { $0.update(repeating: 0) }
     }
   }
 
   /// Makes all pixels transparent.
-  func clear() { unsafe pixels.update(repeating: 0) }
+  func clear() { pixels.update(repeating: 0) }
 
   /// Calls `body` with the pixels of each row of a frame that are within the picture.
-  private func forEachRow(of frame: FramePlace, _ body: (Range<Int>) -> Void) {
+  private func forEachRow(of frame: FramePlace, _ body: (MutableElements<UInt8>) -> Void) {
     let columns = min(frame.left, width)..<min(frame.left + frame.width, width)
     for row in min(frame.top, height)..<min(frame.top + frame.height, height) {
-      body(row * width + columns.lowerBound..<row * width + columns.upperBound)
+      body(pixels.extracting(4 * (row * width + columns.lowerBound)..<4 * (row * width + columns.upperBound)))
+    }
+  }
+
+  /// Calls `body` with the pixels of each such row and with their place in other memory, one row after another.
+  private func exchange(
+    _ frame: FramePlace,
+    _ memory: OwnedElements<UInt8>,
+    _ body: (MutableElements<UInt8>, MutableElements<UInt8>) -> Void,
+  ) {
+    var offset = 0
+    forEachRow(of: frame) { row in
+      body(row, memory.elements.extracting(offset..<offset + row.count))
+      offset += row.count
     }
   }
 }

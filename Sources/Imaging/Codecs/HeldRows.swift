@@ -4,12 +4,11 @@ import VitrineRuntime
 ///
 /// Nothing is decoded before the first row is read. A caller that needs all rows as they are calls ``decode(into:)``,
 /// which avoids a second copy.
-@safe
 package final class HeldRows: RowSource {
   /// Writes all `4 * width * height` bytes, which are zero before.
   ///
   /// Counts the whole rows from the top, for the case that it throws.
-  package typealias Fill = (_ pixels: UnsafeMutableRawBufferPointer, _ wholeRows: inout Int) throws(ImageError) -> Void
+  package typealias Fill = (_ pixels: MutableElements<UInt8>, _ wholeRows: inout Int) throws(ImageError) -> Void
 
   package let width: Int
   package let height: Int
@@ -48,22 +47,22 @@ package final class HeldRows: RowSource {
     extentWidth = Double(part?.ofWidth ?? width)
     extentHeight = Double(part?.height ?? height)
     (self.width, self.height, self.hasAlpha) = (width, height, hasAlpha)
-    unsafe self.fill = fill
+    self.fill = fill
   }
 
   /// Decodes into `target`, whose `4 * width * height` bytes may be uninitialised.
   ///
   /// - Returns: The number of whole rows, and the failure after them.
-  func decode(into target: UnsafeMutableRawBufferPointer) -> (wholeRows: Int, failure: ImageError?) {
+  func decode(into target: MutableElements<UInt8>) -> (wholeRows: Int, failure: ImageError?) {
     precondition(target.count == 4 * width * height)
-    unsafe target.initializeMemory(as: UInt8.self, repeating: 0)
-    return unsafe decode(intoZeros: target)
+    target.update(repeating: 0)
+    return decode(intoZeros: target)
   }
 
-  private func decode(intoZeros target: UnsafeMutableRawBufferPointer) -> (wholeRows: Int, failure: ImageError?) {
+  private func decode(intoZeros target: MutableElements<UInt8>) -> (wholeRows: Int, failure: ImageError?) {
     var wholeRows = 0
     do throws(ImageError) {
-      try unsafe fill(target, &wholeRows)
+      try fill(target, &wholeRows)
       return (height, nil)
     } catch {
       return (wholeRows, error)
@@ -75,27 +74,28 @@ package final class HeldRows: RowSource {
     if pixels == nil {
       let memory = ZeroedMemory(byteCount: 4 * width * height)
       pixels = memory
-      (wholeRows, failure) = unsafe decode(intoZeros: memory.bytes)
+      (wholeRows, failure) = decode(intoZeros: memory.elements)
     }
     let count = min(count, wholeRows - row)
     if count <= 0, let failure { throw failure }
-    guard count > 0, let source = unsafe pixels?.bytes.baseAddress, let start = target.baseAddress else { return 0 }
-    precondition(target.count >= bytesPerRow * (count - 1) + width * 4)
-    for index in 0..<count {
-      // Within `target` by the line above, within `pixels` because `row + count` is at most `height`.
-      unsafe (start + index * bytesPerRow).copyMemory(from: source + (row + index) * width * 4, byteCount: width * 4)
-    }
+    guard count > 0, let source = pixels?.elements.rows(from: row, count: count, width: width) else { return 0 }
+    unsafe MutableElements(target).update(rows: count, of: source.elements, bytesPerRow: bytesPerRow)
     row += count
     return count
   }
 }
 
+extension ZeroedMemory {
+  /// The bytes, valid while this object lives.
+  var elements: MutableElements<UInt8> { unsafe MutableElements(bytes) }
+}
+
 extension UnsafeMutableRawBufferPointer {
   /// Returns the memory of `count` rows of `width` pixels without gaps.
-  ///
-  /// The slice checks the bounds.
   package func rows(from first: Int, count: Int, width: Int) -> UnsafeMutableRawBufferPointer {
-    unsafe UnsafeMutableRawBufferPointer(rebasing: self[first * width * 4..<(first + count) * width * 4])
+    precondition(first >= 0 && count >= 0 && width >= 0 && (first + count) * width * 4 <= self.count)
+    // In bounds by the line above.
+    return unsafe UnsafeMutableRawBufferPointer(rebasing: self[first * width * 4..<(first + count) * width * 4])
   }
 }
 
@@ -106,22 +106,20 @@ extension ImageError {
   }
 }
 
-extension UnsafeMutableRawBufferPointer {
+extension MutableElements<UInt8> {
   /// Makes premultiplied RGBA straight, in place.
   ///
   /// Complexity: O(pixels).
   package func unpremultiply() {
-    for offset in stride(from: 0, to: count - 3, by: 4) {
-      // The stride keeps the four bytes from `offset` within the memory.
-      let pixel = unsafe loadUnaligned(fromByteOffset: offset, as: SIMD4<UInt8>.self)
-      guard pixel.w < 255 else { continue }
+    updateEachPixel { pixel in
+      guard pixel.w < 255 else { return pixel }
       let wide = SIMD4<UInt16>(truncatingIfNeeded: pixel)
       // A colour above its coverage is invalid and is clamped.
       let straight =
         pixel.w == 0 ? SIMD4<UInt16>() : (pointwiseMin(wide, SIMD4(repeating: wide.w)) &* 255 &+ wide.w / 2) / wide.w
       var color = SIMD4<UInt8>(truncatingIfNeeded: straight)
       color.w = pixel.w
-      unsafe storeBytes(of: color, toByteOffset: offset, as: SIMD4<UInt8>.self)
+      return color
     }
   }
 }

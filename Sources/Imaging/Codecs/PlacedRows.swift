@@ -19,24 +19,23 @@ final class PlacedRows: RowSource {
   func read(into rows: UnsafeMutableRawBufferPointer, bytesPerRow: Int, count: Int) throws(ImageError) -> Int {
     let count = min(count, height - row)
     guard count > 0 else { return 0 }
+    // As long as its memory; all uses are within it by their checks.
+    let rows = unsafe MutableElements(rows)
     precondition(rows.count >= bytesPerRow * (count - 1) + width * 4)
     // Rows beside the picture are never mixed with its own, which may come in smaller numbers.
     let isInside = row >= top && row < top + picture.height
     let end = row < top ? top : isInside ? top + picture.height : height
     let next = min(count, end - row)
-    for index in 0..<next {
-      let start = index * bytesPerRow
-      // In bounds by the precondition.
-      unsafe UnsafeMutableRawBufferPointer(rebasing: rows[start..<start + width * 4])
-        .initializeMemory(as: UInt8.self, repeating: 0)
+    for start in stride(from: 0, to: next * bytesPerRow, by: bytesPerRow) {
+      rows.extracting(start..<start + width * 4).update(repeating: 0)
     }
     guard isInside else {
       row += next
       return next
     }
     // The picture's rows are as far apart as those of the result, and end within them.
-    let target = unsafe UnsafeMutableRawBufferPointer(rebasing: rows[(left * 4)...])
-    let got = try unsafe picture.read(into: target, bytesPerRow: bytesPerRow, count: next)
+    let target = rows.extracting(left * 4..<rows.count)
+    let got = try picture.read(into: target, bytesPerRow: bytesPerRow, count: next)
     row += got
     return got
   }

@@ -30,9 +30,9 @@ struct FrameComposer {
   private(set) var wholeRows = 0
 
   /// `pixels` are `4 * width * height` bytes, zero at first, which outlive the composer.
-  init(_ frames: any StoredFrames, on pixels: UnsafeMutableRawBufferPointer, width: Int, height: Int) {
+  init(_ frames: any StoredFrames, on pixels: MutableElements<UInt8>, width: Int, height: Int) {
     (self.frames, self.width, self.height) = (frames, width, height)
-    canvas = unsafe FrameCanvas(pixels, width: width, height: height)
+    canvas = FrameCanvas(pixels, width: width, height: height)
   }
 
   /// Draws a frame and those below it that are not there yet.
@@ -76,7 +76,7 @@ final class CanvasFrames: FrameReader {
     // One frame with a hole makes all of them straight, so that they are alike.
     hasAlpha = info.hasAlpha || !first.hides(width, height) || frames.places.contains { $0.disposal != .none }
     memory = ZeroedMemory(byteCount: 4 * width * height)
-    composer = unsafe FrameComposer(frames, on: memory.bytes, width: width, height: height)
+    composer = FrameComposer(frames, on: memory.elements, width: width, height: height)
   }
 
   func open(_ request: RowRequest) throws(ImageError) -> any RowSource {
@@ -94,20 +94,15 @@ private final class MemoryRows: RowSource {
   private var row = 0
 
   init(_ memory: ZeroedMemory, width: Int, height: Int, hasAlpha: Bool) {
-    unsafe precondition(memory.bytes.count == 4 * width * height)
+    precondition(memory.elements.count == 4 * width * height)
     (self.memory, self.width, self.height, self.hasAlpha) = (memory, width, height, hasAlpha)
   }
 
   func read(into rows: UnsafeMutableRawBufferPointer, bytesPerRow: Int, count: Int) throws(ImageError) -> Int {
     let count = min(count, height - row)
     guard count > 0 else { return 0 }
-    precondition(rows.count >= bytesPerRow * (count - 1) + width * 4)
-    for index in 0..<count {
-      let start = index * bytesPerRow
-      // In bounds by the precondition, and by `rows(from:count:width:)`.
-      unsafe UnsafeMutableRawBufferPointer(rebasing: rows[start..<start + width * 4])
-        .copyMemory(from: UnsafeRawBufferPointer(memory.bytes.rows(from: row + index, count: 1, width: width)))
-    }
+    let source = memory.elements.rows(from: row, count: count, width: width)
+    unsafe MutableElements(rows).update(rows: count, of: source.elements, bytesPerRow: bytesPerRow)
     row += count
     return count
   }
@@ -125,8 +120,8 @@ extension HeldRows {
     let pixelCount = drawn.reduce(0) { $0.addingSaturating($1.pixelCount) }
     try request.limits.check(composed: pixelCount, format: info.format)
     let hasAlpha = info.hasAlpha || places.leavesHoles(at: frame, width: width, height: height)
-    return unsafe HeldRows(width: width, height: height, hasAlpha: hasAlpha) { (pixels, wholeRows) throws(ImageError) in
-      var composer = unsafe FrameComposer(frames, on: pixels, width: width, height: height)
+    return HeldRows(width: width, height: height, hasAlpha: hasAlpha) { (pixels, wholeRows) throws(ImageError) in
+      var composer = FrameComposer(frames, on: pixels, width: width, height: height)
       defer { wholeRows = composer.wholeRows }
       try composer.show(request)
     }

@@ -228,21 +228,19 @@ private final class PinnedBytes: @unchecked Sendable {
   // Sendable, because nobody changes the bytes.
 
   let bytes: UnsafeRawBufferPointer
-  private let owner: Data?
+  private let owner: Any
 
   init(_ data: Data) {
     // A few bytes are kept within the value itself, which moves. More are in a buffer that is copied before anyone
     // changes it, since this also refers to it.
     guard data.count >= 4096 else {
-      let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: data.count, alignment: 1)
-      unsafe copy.copyBytes(from: data)
-      unsafe bytes = UnsafeRawBufferPointer(copy)
-      owner = nil
+      let copy = OwnedElements<UInt8>(repeating: 0, count: data.count)
+      data.reading { copy.elements.update(from: $0.bytes) }
+      unsafe bytes = copy.elements.withUnsafeBytes { UnsafeRawBufferPointer($0) }
+      owner = copy
       return
     }
-    owner = data
     unsafe bytes = data.withUnsafeBytes { unsafe $0 }
+    owner = data
   }
-
-  deinit { if owner == nil { unsafe bytes.deallocate() } }
 }

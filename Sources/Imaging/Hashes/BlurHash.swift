@@ -106,7 +106,7 @@ public struct BlurHash: Hashable, Sendable, CustomStringConvertible {
     }
     let light = components(punch)
     let (across, down) = (Self.cosines(columns, width), Self.cosines(rows, height))
-    return unsafe Bitmap(width: width, height: height, alpha: .opaque) { pixels in
+    return Bitmap.writing(width: width, height: height, alpha: .opaque, colorSpace: .sRGB) { pixels in
       for y in 0..<height {
         // The rows' components at this height.
         let line = (0..<columns).map { column in
@@ -115,12 +115,8 @@ public struct BlurHash: Hashable, Sendable, CustomStringConvertible {
         for x in 0..<width {
           var sum = SIMD4<Double>()
           for column in 0..<columns { sum += line[column] * across[column][x] }
-          // Within `height` rows of `width` pixels.
-          unsafe pixels.storeBytes(
-            of: SIMD4(Self.level(sum.x), Self.level(sum.y), Self.level(sum.z), 255),
-            toByteOffset: (y * width + x) * 4,
-            as: SIMD4<UInt8>.self,
-          )
+          let color = SIMD4(Self.level(sum.x), Self.level(sum.y), Self.level(sum.z), 255)
+          pixels.store(color, at: (y * width + x) * 4)
         }
       }
     }

@@ -192,7 +192,8 @@ extension ThumbHash {
       for (value, place) in zip(values, grid.places) { factors[place.y][place.x][channel] = 2 * value }
     }
     let (across, down) = (Self.cosines(7, width), Self.cosines(7, height))
-    return unsafe Bitmap(width: width, height: height, alpha: header.hasAlpha ? .straight : .opaque) { pixels in
+    let kind: Bitmap.Alpha = header.hasAlpha ? .straight : .opaque
+    return Bitmap.writing(width: width, height: height, alpha: kind, colorSpace: .sRGB) { pixels in
       var line = [SIMD4<Double>](repeating: SIMD4(), count: 7)
       for y in 0..<height {
         for x in 0..<7 {
@@ -203,12 +204,7 @@ extension ThumbHash {
           var sum = SIMD4<Double>()
           for frequency in 0..<7 { sum += line[frequency] * across[frequency][x] }
           let color = Self.color(sum.x, sum.y, sum.z, sum.w)
-          // Within `height` rows of `width` pixels.
-          unsafe pixels.storeBytes(
-            of: PixelMath.bytes(color * 255),
-            toByteOffset: (y * width + x) * 4,
-            as: SIMD4<UInt8>.self,
-          )
+          pixels.store(PixelMath.bytes(color * 255), at: (y * width + x) * 4)
         }
       }
     }

@@ -223,16 +223,14 @@ public struct IncrementalDecoder: Sendable {
   /// Returns `true` if a decoder that is not Vitrine's may still recognise the bytes.
   private func mayYetBeRecognized(_ error: ImageError) -> Bool {
     guard error.code == .unrecognised, decoders.hasForeignDecoders else { return false }
-    // The bytes are only read while the closure runs.
-    return unsafe data.withUnsafeBytes { unsafe ImageFormat.describeOther(ByteReader($0)) == nil }
+    return data.reading(ImageFormat.describeOther) == nil
   }
 
   private mutating func advance() {
     guard var following = arrival else { return }
     // A single reference, so that it is changed in place.
     arrival = nil
-    // The bytes are only read while the closure runs.
-    unsafe data.withUnsafeBytes { unsafe following.advance(ByteReader($0)) }
+    data.reading { following.advance($0) }
     arrival = following
   }
 

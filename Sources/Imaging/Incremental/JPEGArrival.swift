@@ -93,14 +93,12 @@ struct JPEGArrival: FileArrival {
   ///
   /// Returns `false` if it has not arrived yet.
   private mutating func passScan(_ bytes: ByteReader) -> Bool {
-    guard let base = unsafe bytes.bytes.baseAddress else { return false }
     while offset < bytes.count {
-      // In bounds: from `offset` to the end of the bytes.
-      guard let found = unsafe memchr(base + offset, 0xFF, bytes.count - offset) else {
+      guard let found = bytes.firstOffset(of: 0xFF, from: offset) else {
         offset = bytes.count
         return false
       }
-      offset = unsafe UnsafeRawPointer(found) - base
+      offset = found
       guard let marker = bytes.byte(at: offset + 1) else { return false }
       if marker != 0, marker != 0xFF, !(0xD0...0xD7).contains(marker) {
         for component in current.components { known[component] |= current.coefficients }

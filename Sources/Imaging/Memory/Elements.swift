@@ -22,6 +22,9 @@ package struct Elements<Element: BitwiseCopyable> {
 
   package var indices: Range<Int> { 0..<count }
 
+  /// A copy of the elements.
+  package var array: [Element] { unsafe Array(UnsafeBufferPointer(start: start, count: count)) }
+
   /// The elements at `bounds`, which are counted from 0 in the result.
   @inline(__always)
   package func extracting(_ bounds: Range<Int>) -> Elements {

@@ -5,6 +5,8 @@ import VitrineRuntime
 @safe
 final class PixelStorage: @unchecked Sendable {
   let buffer: UnsafeMutableRawBufferPointer
+  /// The bytes, valid while the storage lives.
+  var elements: MutableElements<UInt8> { unsafe MutableElements(buffer) }
   private let memory: PageMemory?
 
   /// Allocates uninitialised memory, aligned to 64 bytes.

@@ -3,21 +3,21 @@ import VitrineRuntime
 /// A bounds-checked reader of encoded bytes: a read past the end returns `nil` and never crashes.
 ///
 /// It borrows the bytes, so it must stay inside the `withUnsafeBytes` of their owner.
-@safe
 package struct ByteReader {
-  package let bytes: UnsafeRawBufferPointer
+  package let bytes: Elements<UInt8>
 
-  package init(_ bytes: UnsafeRawBufferPointer) {
-    unsafe self.bytes = bytes
+  package init(_ bytes: UnsafeRawBufferPointer) { unsafe self.init(Elements(bytes)) }
+
+  private init(_ bytes: Elements<UInt8>) { self.bytes = bytes }
+
+  package var count: Int { bytes.count }
+
+  /// Calls `body` with the bytes, for a decoder or a library that checks the bounds itself.
+  func withUnsafeBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
+    try unsafe bytes.withUnsafeBufferPointer { (bytes) throws(E) in try unsafe body(UnsafeRawBufferPointer(bytes)) }
   }
 
-  package var count: Int { unsafe bytes.count }
-
-  package func byte(at offset: Int) -> UInt8? {
-    // In bounds by the guard.
-    guard offset >= 0, offset < count else { return nil }
-    return unsafe bytes[offset]
-  }
+  package func byte(at offset: Int) -> UInt8? { offset >= 0 && offset < count ? bytes[offset] : nil }
 
   package func bigEndian16(at offset: Int) -> UInt16? {
     guard let high = byte(at: offset), let low = byte(at: offset + 1) else { return nil }
@@ -42,14 +42,14 @@ package struct ByteReader {
   package func slice(_ offset: Int, _ length: Int) -> ByteReader {
     let start = min(max(offset, 0), count)
     let end = min(start + max(0, min(length, count)), count)
-    return unsafe ByteReader(UnsafeRawBufferPointer(rebasing: bytes[start..<end]))
+    return ByteReader(bytes.extracting(start..<end))
   }
 
   package func matches(_ text: StaticString, at offset: Int) -> Bool {
-    let length = text.utf8CodeUnitCount
-    guard offset >= 0, offset <= count - length, let base = unsafe bytes.baseAddress else { return false }
-    // The guard leaves as many bytes as the text has.
-    return unsafe memcmp(base + offset, text.utf8Start, length) == 0
+    text.withUTF8Buffer { text in
+      offset >= 0 && offset <= count - text.count
+        && text.indices.allSatisfy { unsafe bytes[offset + $0] == text[$0] }
+    }
   }
 
   package func starts(with text: StaticString) -> Bool { matches(text, at: 0) }
@@ -74,30 +74,49 @@ package struct ByteReader {
   ///
   /// Invalid UTF-8 is replaced.
   package func textStart(limit: Int) -> String {
-    let head = unsafe slice(0, limit).bytes
-    let text = unsafe String(decoding: head, as: UTF8.self)
+    let text = String(decoding: slice(0, limit).copy(), as: UTF8.self)
     return String(text.drop { $0 == "\u{FEFF}" || $0.isWhitespace })
   }
 
-  package func copy() -> [UInt8] { unsafe Array(bytes) }
+  package func copy() -> [UInt8] { bytes.array }
 
   package func firstOffset(of byte: UInt8, from start: Int) -> Int? {
-    guard start >= 0, start < count, let base = unsafe bytes.baseAddress else { return nil }
+    guard start >= 0, start < count else { return nil }
     // In bounds: from `start` to the end of the bytes.
-    return unsafe memchr(base + start, Int32(byte), count - start).map { unsafe UnsafeRawPointer($0) - base }
+    return unsafe bytes.withUnsafeBufferPointer { bytes in
+      guard let base = bytes.baseAddress else { return nil }
+      return unsafe memchr(base + start, Int32(byte), count - start).map {
+        unsafe UnsafeRawPointer($0) - UnsafeRawPointer(base)
+      }
+    }
   }
 
   package func firstOffset(of text: StaticString, from start: Int) -> Int? {
     // By the last byte, which is rarer than the first: many texts begin with `<`.
     let last = text.utf8CodeUnitCount - 1
     // A static string has at least one byte here.
-    let byte = unsafe text.utf8Start[last]
+    let byte = text.withUTF8Buffer { unsafe $0[last] }
     var offset = firstOffset(of: byte, from: start + last)
     while let found = offset {
       if matches(text, at: found - last) { return found - last }
       offset = firstOffset(of: byte, from: found + 1)
     }
     return nil
+  }
+}
+
+extension ContiguousBytes {
+  /// Calls `body` with a reader of the bytes, which must not leave it.
+  func reading<R, E: Error>(_ body: (ByteReader) throws(E) -> R) throws(E) -> R {
+    // `rethrows` loses the type of the error, and the result carries it across.
+    let result: Result<R, E> = unsafe withUnsafeBytes { bytes in
+      do throws(E) {
+        return .success(try unsafe body(ByteReader(bytes)))
+      } catch {
+        return .failure(error)
+      }
+    }
+    return try result.get()
   }
 }
 

@@ -22,9 +22,7 @@ extension ColorProfile {
   }
 
   var kind: Kind {
-    // The bytes are only read while the closure runs.
-    unsafe data.withUnsafeBytes { bytes in
-      let profile = unsafe ByteReader(bytes)
+    data.reading { profile in
       guard profile.matches("acsp", at: 36) else { return .unknown }
       let hasTables = (["A2B0", "A2B1", "D2B0", "D2B1"] as [StaticString]).contains { Self.tag($0, profile) != nil }
       let isXYZ = profile.matches("XYZ ", at: 20)

@@ -4,8 +4,7 @@ extension ColorProfile {
   /// The profile's own description (ICC.1:2022, 9.2.41 `profileDescriptionTag`), such as `Display P3`; `nil` if the
   /// profile is damaged or has none.
   public var name: String? {
-    // The bytes are only read while the closure runs.
-    unsafe data.withUnsafeBytes { unsafe Self.name(ByteReader($0)) }
+    data.reading(Self.name)
   }
 
   private static func name(_ profile: ByteReader) -> String? {

@@ -78,10 +78,7 @@ public struct EXIFFields: Sendable, Hashable {
   ///
   /// Complexity: O(entries), at most 65,535 in each of three directories.
   public init(_ exif: Data) {
-    // The bytes are only read while the closure runs.
-    unsafe exif.withUnsafeBytes { bytes in
-      if let file = unsafe TIFFBlock(ByteReader(bytes)) { read(file) }
-    }
+    exif.reading { if let file = TIFFBlock($0) { read(file) } }
   }
 
   private mutating func read(_ file: TIFFBlock) {

@@ -22,8 +22,7 @@ package struct XMLRoot {
       return
     }
     let start = PlatformCodecs.inflatedStart(of: bytes, limit: 1 << 18)
-    // The reader lives within the closure.
-    guard let root = unsafe start.withUnsafeBytes({ XMLRoot(text: unsafe ByteReader($0)) }) else { return nil }
+    guard let root = start.reading(XMLRoot.init(text:)) else { return nil }
     self = root
   }
 
@@ -34,9 +33,7 @@ package struct XMLRoot {
         (isBig ? bytes.bigEndian16(at: offset) : bytes.littleEndian16(at: offset)) ?? 0
       }
       let text = Array(String(decoding: units, as: UTF16.self).utf8)
-      // The reader lives within the closure.
-      let tag = unsafe text.withUnsafeBytes { Self.tag(in: unsafe ByteReader($0)) }
-      self.init(tag: tag)
+      self.init(tag: text.reading(Self.tag))
     } else {
       self.init(tag: Self.tag(in: bytes))
     }

@@ -2,7 +2,6 @@
 ///
 /// A table of fixed size. It counts each colour by itself as long as it has room for all. Then it drops the lowest bit of
 /// each component, as often as need be, and keeps the mean of the colours that it no longer tells apart.
-@safe
 struct ColorCounts: ~Copyable {
   /// The number of colours that occur; of groups of colours, if ``isExact`` is false.
   private(set) var count = 0
@@ -20,25 +19,18 @@ struct ColorCounts: ~Copyable {
   private let slotCount: Int
   /// The bits of a hash that are not a slot's number.
   private let unused: UInt32
-  // Owned: allocated in init, freed in deinit, used by one thread at a time. A key of 0 is a free slot.
-  private let keys: UnsafeMutablePointer<UInt32>
+  /// The colours, without the dropped bits; 0 is a free slot.
+  private let keys: OwnedElements<UInt32>
   /// The number of pixels, and the sums of what their colours have in the dropped bits.
-  private let sums: UnsafeMutablePointer<SIMD4<UInt32>>
+  private let sums: OwnedElements<SIMD4<UInt32>>
 
   /// Makes a table for some pixels, of fewer slots if they are few.
   init(pixelCount: Int) {
     let bits = Int.bitWidth - min(Self.mostSlots, 2 * max(1, pixelCount) + 1).leadingZeroBitCount
     slotCount = min(Self.mostSlots, 1 << bits)
     unused = UInt32(32 - slotCount.trailingZeroBitCount)
-    unsafe keys = .allocate(capacity: slotCount)
-    unsafe keys.initialize(repeating: 0, count: slotCount)
-    unsafe sums = .allocate(capacity: slotCount)
-    unsafe sums.initialize(repeating: SIMD4(), count: slotCount)
-  }
-
-  deinit {
-    unsafe keys.deallocate()
-    unsafe sums.deallocate()
+    keys = OwnedElements(repeating: 0, count: slotCount)
+    sums = OwnedElements(repeating: SIMD4(), count: slotCount)
   }
 
   /// Counts the colours of pixels, until `check`, which is called now and then, throws an error.
@@ -46,51 +38,55 @@ struct ColorCounts: ~Copyable {
     let area = pixels.area
     // Of a huge picture some rows are enough.
     let step = max(1, area.width * area.height / Self.mostPixels)
-    let line = UnsafeMutablePointer<UInt32>.allocate(capacity: area.width)
-    defer { unsafe line.deallocate() }
+    let memory = OwnedElements<UInt32>(repeating: 0, count: area.width)
+    let line = memory.elements
     let rows = RowBatch(width: area.width)
     for row in stride(from: 0, to: area.height, by: step) {
       if rows.begins(row) { try check() }
-      // `line` has room for a row.
-      unsafe pixels.read(row, into: line)
-      unsafe add(UnsafeBufferPointer(start: line, count: area.width))
+      pixels.read(row, into: line)
+      add(line.elements)
     }
   }
 
-  private mutating func add(_ line: UnsafeBufferPointer<UInt32>) {
+  private mutating func add(_ line: Elements<UInt32>) {
+    let (keys, sums) = (keys.elements, sums.elements)
     var x = 0
     while x < line.count {
-      // Within the line by the conditions of both loops.
-      let color = unsafe line[x]
+      let color = line[x]
       var end = x &+ 1
-      while end < line.count, unsafe line[end] == color { end &+= 1 }
-      if color != 0 { add(color, UInt32(truncatingIfNeeded: end &- x)) }
+      while end < line.count, line[end] == color { end &+= 1 }
+      if color != 0 { add(color, UInt32(truncatingIfNeeded: end &- x), keys, sums) }
       x = end
     }
   }
 
   @inline(__always)
-  private mutating func add(_ color: UInt32, _ number: UInt32) {
+  private mutating func add(
+    _ color: UInt32,
+    _ number: UInt32,
+    _ keys: MutableElements<UInt32>,
+    _ sums: MutableElements<SIMD4<UInt32>>,
+  ) {
     var low = SIMD4<UInt32>(1, 0, 0, 0)
     if dropped > 0 { low = Self.low(color, dropped) }
-    let slot = slot(of: color & ~Self.lowBits(dropped))
-    // A slot is below `slotCount`. With `&+=` on vectors the compiler (6.3.1) fails under the thread sanitizer.
-    unsafe sums[slot] = sums[slot] &+ low &* number
+    let slot = slot(of: color & ~Self.lowBits(dropped), in: keys)
+    // With `&+=` on vectors the compiler (6.3.1) fails under the thread sanitizer.
+    sums[slot] = sums[slot] &+ low &* number
     // In a fuller table searches would become long.
     if count > slotCount / 2 { shrink() }
   }
 
   /// Returns the slot of a key, taken if need be.
   @inline(__always)
-  private mutating func slot(of key: UInt32) -> Int {
+  private mutating func slot(of key: UInt32, in keys: MutableElements<UInt32>) -> Int {
     // Fibonacci hashing (Knuth, volume 3, section 6.4): the product's highest bits depend on all bits of the key.
     var slot = Int((key &* 0x9E37_79B1) >> unused)
     while true {
-      // The mask keeps the slot in the table, half of which is free.
-      let found = unsafe keys[slot]
+      // Half of the table is free.
+      let found = keys[slot]
       if found == key { return slot }
       if found == 0 {
-        unsafe keys[slot] = key
+        keys[slot] = key
         count += 1
         return slot
       }
@@ -98,8 +94,10 @@ struct ColorCounts: ~Copyable {
     }
   }
 
+  @inline(__always)
   private static func lowBits(_ dropped: UInt32) -> UInt32 { ((1 << dropped) &- 1) &* 0x01_01_01 }
 
+  @inline(__always)
   private static func low(_ color: UInt32, _ dropped: UInt32) -> SIMD4<UInt32> {
     let mask: UInt32 = (1 << dropped) &- 1
     return SIMD4(1, color & mask, color >> 8 & mask, color >> 16 & mask)
@@ -109,25 +107,25 @@ struct ColorCounts: ~Copyable {
   private mutating func shrink() {
     var old: [(key: UInt32, sum: SIMD4<UInt32>)] = []
     old.reserveCapacity(count)
-    for slot in 0..<slotCount where unsafe keys[slot] != 0 {
-      unsafe old.append((keys[slot], sums[slot]))
-    }
-    unsafe keys.update(repeating: 0, count: slotCount)
-    unsafe sums.update(repeating: SIMD4(), count: slotCount)
+    let (keys, sums) = (keys.elements, sums.elements)
+    for slot in 0..<slotCount where keys[slot] != 0 { old.append((keys[slot], sums[slot])) }
+    keys.update(repeating: 0)
+    sums.update(repeating: SIMD4())
     count = 0
     dropped += 1
     for (key, sum) in old {
       // Of the dropped bits the key has only the new one.
       var low = Self.low(key, dropped) &* sum.x
       low.x = 0
-      let slot = slot(of: key & ~Self.lowBits(dropped))
-      unsafe sums[slot] = sums[slot] &+ sum &+ low
+      let slot = slot(of: key & ~Self.lowBits(dropped), in: keys)
+      sums[slot] = sums[slot] &+ sum &+ low
     }
   }
 
   /// The colours that occur, the darkest first; meaningful only if ``isExact``.
   var colors: [UInt32] {
-    (0..<slotCount).compactMap { slot in unsafe keys[slot] == 0 ? nil : keys[slot] }.sorted()
+    let keys = keys.elements
+    return keys.indices.compactMap { slot in keys[slot] == 0 ? nil : keys[slot] }.sorted()
   }
 
   /// The colours that occur, or the means of their groups, each with the number of its pixels as the fourth component.
@@ -137,8 +135,7 @@ struct ColorCounts: ~Copyable {
     var points: [SIMD4<Float>] = []
     points.reserveCapacity(count)
     for slot in 0..<slotCount {
-      // Both tables have `slotCount` entries.
-      let (key, sum) = unsafe (keys[slot], SIMD4<Float>(sums[slot]))
+      let (key, sum) = (keys.elements[slot], SIMD4<Float>(sums.elements[slot]))
       guard key != 0 else { continue }
       let base = SIMD4<Float>(Float(key & 255), Float(key >> 8 & 255), Float(key >> 16 & 255), 0)
       var point = base + SIMD4(sum.y, sum.z, sum.w, 0) / sum.x

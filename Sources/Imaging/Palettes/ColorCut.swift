@@ -8,7 +8,7 @@ struct ColorCut {
   private var points: [SIMD4<Float>]
   private var boxes: [Box]
   /// The sums of the colours with each value of a component, three times 256, and the number of pixels.
-  private var sums = [SIMD4<Double>](repeating: SIMD4(), count: 3 * 256)
+  private let sums = OwnedElements(repeating: SIMD4<Double>(), count: 3 * 256)
 
   private struct Box {
     var range: Range<Int>
@@ -54,7 +54,7 @@ struct ColorCut {
   }
 
   /// Makes a box, and finds its best cut.
-  private mutating func box(_ range: Range<Int>) -> Box {
+  private func box(_ range: Range<Int>) -> Box {
     var (low, high) = (SIMD4<Float>(repeating: 255), SIMD4<Float>())
     for point in points[range] {
       low.replace(with: point, where: point .< low)
@@ -62,19 +62,18 @@ struct ColorCut {
     }
     let first = SIMD4(Int(low.x), Int(low.y), Int(low.z), 0)
     let last = SIMD4(Int(high.x), Int(high.y), Int(high.z), 0)
-    unsafe sums.withUnsafeMutableBufferPointer { sums in
-      for axis in 0..<3 {
-        for value in Int(first[axis])...Int(last[axis]) { unsafe sums[axis << 8 | value] = SIMD4() }
-      }
-      for point in points[range] {
-        let weight = Double(point.w)
-        var weighted = SIMD4<Double>(point) * weight
-        weighted.w = weight
-        // Components are 0 to 255.
-        unsafe sums[Int(point.x)] += weighted
-        unsafe sums[256 | Int(point.y)] += weighted
-        unsafe sums[512 | Int(point.z)] += weighted
-      }
+    let sums = sums.elements
+    for axis in 0..<3 {
+      for value in first[axis]...last[axis] { sums[axis << 8 | value] = SIMD4() }
+    }
+    for point in points[range] {
+      let weight = Double(point.w)
+      var weighted = SIMD4<Double>(point) * weight
+      weighted.w = weight
+      // Components are 0 to 255.
+      sums[Int(point.x)] += weighted
+      sums[256 | Int(point.y)] += weighted
+      sums[512 | Int(point.z)] += weighted
     }
     var sum = SIMD4<Double>()
     for value in Int(first.x)...Int(last.x) { sum += sums[value] }

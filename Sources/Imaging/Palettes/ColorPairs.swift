@@ -2,41 +2,41 @@
 ///
 /// A colour between two of the palette is drawn as one of them here and as the other there, in the ratio that comes
 /// nearest to it. The pattern is Bayer's ("An optimum method for two-level rendition of continuous-tone pictures", 1973).
-@safe
 final class ColorPairs {
   /// The number of partners that a colour has at most.
   private static let most = 8
   /// The price of a mix of unlike colours, which is seen as a pattern, relative to that of a wrong mean.
   private static let roughness: Float = 0.3
 
-  // Owned: allocated in init, freed in deinit. For each colour: the ways to its partners in red, green and blue, the
-  // inverses of their squared lengths, the price of roughness, and the partners' indices.
-  private let ways: UnsafeMutablePointer<SIMD8<Float>>
-  private let partners: UnsafeMutablePointer<SIMD8<UInt8>>
-  private let colors: [SIMD4<Float>]
+  /// A colour, and its partners.
+  private struct Mixes {
+    let color: SIMD4<Float>
+    /// The ways to the partners.
+    var red = SIMD8<Float>()
+    var green = SIMD8<Float>()
+    var blue = SIMD8<Float>()
+    /// The inverses of their squared lengths.
+    var inverse = SIMD8<Float>()
+    /// The prices of roughness.
+    var price = SIMD8<Float>()
+    var partners: SIMD8<UInt8>
+  }
+
+  private let mixes: [Mixes]
 
   /// Prepares the pairs of a palette of 1 to 256 colours.
   init(_ colors: [SIMD4<Float>]) {
     precondition((1...256).contains(colors.count))
-    self.colors = colors
-    unsafe ways = .allocate(capacity: colors.count * 5)
-    unsafe ways.initialize(repeating: SIMD8(), count: colors.count * 5)
-    unsafe partners = .allocate(capacity: colors.count)
-    unsafe partners.initialize(repeating: SIMD8(), count: colors.count)
-    for (index, color) in colors.enumerated() {
-      let near = Self.partners(of: color, colors)
-      var block = [SIMD8<Float>](repeating: SIMD8(), count: 5)
-      var names = SIMD8<UInt8>(repeating: UInt8(index))
-      for (place, partner) in near.enumerated() {
+    mixes = colors.enumerated().map { index, color in
+      var mixes = Mixes(color: color, partners: SIMD8(repeating: UInt8(index)))
+      for (place, partner) in Self.partners(of: color, colors).enumerated() {
         let way = colors[partner.index] - color
-        for component in 0..<3 { block[component][place] = way[component] }
-        block[3][place] = 1 / partner.distance
-        block[4][place] = partner.distance * Self.roughness
-        names[place] = UInt8(partner.index)
+        (mixes.red[place], mixes.green[place], mixes.blue[place]) = (way.x, way.y, way.z)
+        mixes.inverse[place] = 1 / partner.distance
+        mixes.price[place] = partner.distance * Self.roughness
+        mixes.partners[place] = UInt8(partner.index)
       }
-      // Five for each colour, as allocated.
-      for part in 0..<5 { unsafe ways[index * 5 + part] = block[part] }
-      unsafe partners[index] = names
+      return mixes
     }
   }
 
@@ -59,31 +59,25 @@ final class ColorPairs {
     return near
   }
 
-  deinit {
-    unsafe ways.deallocate()
-    unsafe partners.deallocate()
-  }
-
   /// Returns the index of the colour that is drawn for another one, whose nearest is `nearest`.
   ///
   /// `threshold` is the share that a partner must have to be drawn.
   @inline(__always)
   func index(of color: SIMD4<Float>, nearest: Int, _ threshold: Float) -> Int {
-    let rest = color - colors[nearest]
+    let mixes = mixes[nearest]
+    let rest = color - mixes.color
     guard (rest * rest).sum() > 0 else { return nearest }
-    // `nearest` is an index of a colour; there are five for each.
-    let way = unsafe ways + nearest &* 5
-    let (red, green, blue) = unsafe (way[0], way[1], way[2])
-    let along = (red * rest.x + green * rest.y + blue * rest.z) * (unsafe way[3])
+    let (red, green, blue) = (mixes.red, mixes.green, mixes.blue)
+    let along = (red * rest.x + green * rest.y + blue * rest.z) * mixes.inverse
     let share = along.replacing(with: 0, where: along .< 0)
     let (missingRed, missingGreen) = (share * red - rest.x, share * green - rest.y)
     let missingBlue = share * blue - rest.z
     let wrong = missingRed * missingRed + missingGreen * missingGreen + missingBlue * missingBlue
-    let price = wrong + (unsafe way[4]) * share * (1 - share)
+    let price = wrong + mixes.price * share * (1 - share)
     // The first of the cheapest.
     let least = Self.least(price)
     let place = Int(Self.least(Self.places.replacing(with: 7, where: price .> least)))
-    return share[place] > threshold ? unsafe Int(partners[nearest][place]) : nearest
+    return share[place] > threshold ? Int(mixes.partners[place]) : nearest
   }
 
   private static let places = SIMD8<Float>(0, 1, 2, 3, 4, 5, 6, 7)

@@ -31,28 +31,25 @@ struct DrawnPixels {
   /// Complexity: O(1) if no pixel can, otherwise O(pixels).
   func leavesOut() -> Bool {
     guard mask != nil || bitmap.alpha != .opaque else { return false }
-    let line = UnsafeMutablePointer<UInt32>.allocate(capacity: area.width)
-    defer { unsafe line.deallocate() }
+    let memory = OwnedElements<UInt32>(repeating: 0, count: area.width)
+    let line = memory.elements
     return (0..<area.height).contains { row in
-      // `line` has room for a row.
-      unsafe read(row, into: line)
-      return unsafe UnsafeBufferPointer(start: line, count: area.width).contains(0)
+      read(row, into: line)
+      return line.indices.contains { line[$0] == 0 }
     }
   }
 
   /// Writes a row of the area, counted from its own top, into memory for as many pixels as it is wide.
-  func read(_ row: Int, into line: UnsafeMutablePointer<UInt32>) {
-    precondition((0..<area.height).contains(row))
-    unsafe bitmap.withUnsafeBytes { bytes in
-      // The area is inside the bitmap, and so is the row.
+  func read(_ row: Int, into line: MutableElements<UInt32>) {
+    bitmap.withElements { bytes in
       let start = (area.y + row) * bitmap.bytesPerRow + area.x * 4
-      for x in 0..<area.width {
-        let pixel = unsafe UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: start &+ x &* 4, as: UInt32.self))
+      line.update(numbers: bytes.extracting(start..<start + area.width * 4)) { pixel in
         // Alpha is the highest byte; from 128 on, its highest bit is set.
-        unsafe line[x] = Int32(bitPattern: pixel) < 0 ? pixel | Self.drawn : 0
+        Int32(bitPattern: pixel) < 0 ? pixel | Self.drawn : 0
       }
     }
-    unsafe mask?.clear(line, from: area.x, count: area.width, row: area.y + row)
+    guard let news = mask?.row(area.y + row) else { return }
+    for x in 0..<area.width { line[x] &= 0 &- UInt32(news[area.x &+ x]) }
   }
 }
 
@@ -64,33 +61,17 @@ extension Bitmap {
 }
 
 /// A byte for each pixel of a picture: whether it is drawn.
-@safe
 final class PixelMask {
   let width: Int
   let height: Int
-  // Owned: allocated in init, freed in deinit, used by one thread at a time.
-  private let bytes: UnsafeMutablePointer<UInt8>
+  private let bytes: OwnedElements<UInt8>
 
   /// Makes a mask that excludes all.
   init(width: Int, height: Int) {
     (self.width, self.height) = (width, height)
-    unsafe bytes = .allocate(capacity: width * height)
-    unsafe bytes.initialize(repeating: 0, count: width * height)
+    bytes = OwnedElements(repeating: 0, count: width * height)
   }
-
-  deinit { unsafe bytes.deallocate() }
 
   /// The bytes of a row: 0 for a pixel that is not drawn, otherwise 1.
-  func row(_ row: Int) -> UnsafeMutableBufferPointer<UInt8> {
-    precondition((0..<height).contains(row))
-    // Within `height` rows of `width` bytes.
-    return unsafe UnsafeMutableBufferPointer(start: bytes + row * width, count: width)
-  }
-
-  fileprivate func clear(_ line: UnsafeMutablePointer<UInt32>, from x: Int, count: Int, row: Int) {
-    precondition(x >= 0 && count >= 0 && x + count <= width)
-    let news = unsafe self.row(row)
-    // Within the row by the line above; `line` has `count` pixels.
-    for offset in 0..<count { unsafe line[offset] &= 0 &- UInt32(news[x &+ offset]) }
-  }
+  func row(_ row: Int) -> MutableElements<UInt8> { bytes.elements.extracting(row * width..<(row + 1) * width) }
 }

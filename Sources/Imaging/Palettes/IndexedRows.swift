@@ -1,5 +1,4 @@
 /// Draws pixels with the colours of a palette, row by row from the top.
-@safe
 struct IndexedRows: ~Copyable {
   /// The index of a pixel that gets no colour.
   static let none = 256
@@ -11,12 +10,11 @@ struct IndexedRows: ~Copyable {
   private var row = 0
   private let pairs: ColorPairs?
 
-  // Owned: allocated in init, freed in deinit, used by one thread at a time. `width` elements each.
-  private let line: UnsafeMutablePointer<UInt32>
-  private let indices: UnsafeMutablePointer<UInt8>
+  private let line: OwnedElements<UInt32>
+  private let indices: OwnedElements<UInt8>
   /// The errors of this row and the next, with a pixel more at both ends.
-  private var errors: UnsafeMutablePointer<SIMD4<Float>>
-  private var following: UnsafeMutablePointer<SIMD4<Float>>
+  private var errors: OwnedElements<SIMD4<Float>>
+  private var following: OwnedElements<SIMD4<Float>>
 
   /// `transparent` is the index of pixels that get no colour.
   init(
@@ -28,33 +26,22 @@ struct IndexedRows: ~Copyable {
     (self.pixels, self.dithering, self.transparent) = (pixels, dithering, transparent)
     self.pairs = pairs
     width = pixels.area.width
-    unsafe line = .allocate(capacity: width)
-    unsafe line.initialize(repeating: 0, count: width)
-    unsafe indices = .allocate(capacity: width)
-    unsafe indices.initialize(repeating: 0, count: width)
-    unsafe errors = .allocate(capacity: width + 2)
-    unsafe errors.initialize(repeating: SIMD4(), count: width + 2)
-    unsafe following = .allocate(capacity: width + 2)
-    unsafe following.initialize(repeating: SIMD4(), count: width + 2)
-  }
-
-  deinit {
-    unsafe line.deallocate()
-    unsafe indices.deallocate()
-    unsafe errors.deallocate()
-    unsafe following.deallocate()
+    line = OwnedElements(repeating: 0, count: width)
+    indices = OwnedElements(repeating: 0, count: width)
+    errors = OwnedElements(repeating: SIMD4(), count: width + 2)
+    following = OwnedElements(repeating: SIMD4(), count: width + 2)
   }
 
   /// Draws the next row: an index of the palette for each pixel, valid until the row after it is drawn.
-  mutating func next(_ nearest: inout NearestColors) -> UnsafeBufferPointer<UInt8> {
-    unsafe pixels.read(row, into: line)
+  mutating func next(_ nearest: inout NearestColors) -> Elements<UInt8> {
+    pixels.read(row, into: line.elements)
     switch dithering {
     case .none: drawNearest(&nearest)
     case .diffusion: diffuse(&nearest)
     case .ordered: drawOrdered(&nearest)
     }
     row += 1
-    return unsafe UnsafeBufferPointer(start: indices, count: width)
+    return indices.elements.elements
   }
 
   @inline(__always)
@@ -64,15 +51,15 @@ struct IndexedRows: ~Copyable {
   }
 
   private mutating func drawNearest(_ nearest: inout NearestColors) {
+    let (line, indices) = (line.elements, indices.elements)
     var (last, index) = (UInt32(0), transparent)
     for x in 0..<width {
-      // All rows have `width` elements.
-      let color = unsafe line[x]
+      let color = line[x]
       if color != last {
         index = color == 0 ? transparent : UInt8(truncatingIfNeeded: nearest.index(of: Self.components(color)))
         last = color
       }
-      unsafe indices[x] = index
+      indices[x] = index
     }
   }
 
@@ -80,46 +67,53 @@ struct IndexedRows: ~Copyable {
   /// right to left, which leaves no slanting streaks.
   private mutating func diffuse(_ nearest: inout NearestColors) {
     let isLeftward = row % 2 == 1
-    unsafe following.update(repeating: SIMD4(), count: width + 2)
+    let (line, indices) = (line.elements, indices.elements)
+    let (errors, following) = (errors.elements, following.elements)
     let step = isLeftward ? -1 : 1
     var x = isLeftward ? width - 1 : 0
     var carried = SIMD4<Float>()
+    // The errors so far for the pixels below this one and below the one before.
+    var (below, behind) = (SIMD4<Float>(), SIMD4<Float>())
     for _ in 0..<width {
       // `x` is a column; place `x + 1` of the errors is its own, with one more on both sides.
-      let color = unsafe line[x]
+      let color = line[x]
       if color == 0 {
-        unsafe indices[x] = transparent
+        indices[x] = transparent
         carried = SIMD4()
+        following[x &+ 1 &- step] = behind
+        (behind, below) = (below, SIMD4())
       } else {
-        let wanted = unsafe Self.components(color) + errors[x &+ 1] + carried
+        let wanted = Self.components(color) + errors[x &+ 1] + carried
         let clamped = PixelMath.clamped(wanted)
         let index = nearest.index(of: clamped)
-        unsafe indices[x] = UInt8(truncatingIfNeeded: index)
+        indices[x] = UInt8(truncatingIfNeeded: index)
         let error = (clamped - nearest.colors[index]) * (15 / 16)
         carried = error * (7 / 16)
-        unsafe following[x &+ 1 &- step] += error * (3 / 16)
-        unsafe following[x &+ 1] += error * (5 / 16)
-        unsafe following[x &+ 1 &+ step] += error * (1 / 16)
+        following[x &+ 1 &- step] = behind + error * (3 / 16)
+        behind = below + error * (5 / 16)
+        below = error * (1 / 16)
       }
       x &+= step
     }
-    unsafe swap(&errors, &following)
+    following[x &+ 1 &- step] = behind
+    following[x &+ 1] = below
+    swap(&self.errors, &self.following)
   }
 
   private mutating func drawOrdered(_ nearest: inout NearestColors) {
     guard let pairs else { return }
     let y = pixels.area.y + row
+    let (line, indices) = (line.elements, indices.elements)
     for x in 0..<width {
-      // All rows have `width` elements.
-      let color = unsafe line[x]
+      let color = line[x]
       guard color != 0 else {
-        unsafe indices[x] = transparent
+        indices[x] = transparent
         continue
       }
       let wanted = Self.components(color)
       let index = nearest.index(of: wanted)
       let threshold = ColorPairs.threshold(pixels.area.x &+ x, y)
-      unsafe indices[x] = UInt8(truncatingIfNeeded: pairs.index(of: wanted, nearest: index, threshold))
+      indices[x] = UInt8(truncatingIfNeeded: pairs.index(of: wanted, nearest: index, threshold))
     }
   }
 }

@@ -3,7 +3,6 @@
 /// The space of colours is divided into cells. The first search in a cell lists the colours that may be the nearest to a
 /// point in it (Heckbert, "Color image quantization for frame buffer display", 1982, calls it a locally sorted search).
 /// Later searches compare these only, four at a time.
-@safe
 struct NearestColors: ~Copyable {
   /// The colours of the palette; their fourth components are 0.
   let colors: [SIMD4<Float>]
@@ -17,9 +16,9 @@ struct NearestColors: ~Copyable {
   private var lists: [SIMD4<Float>] = []
   /// The lists of the 64 cells of 64 levels, from which those of the others are made; and one of all colours.
   private var coarse: [[SIMD4<Float>]]
-  // Owned: allocated in init, freed in deinit, used by one thread at a time. The place of each cell's list in `lists`,
-  // and in the lowest 7 bits the number of its groups; 0 for a list not made yet.
-  private let cells: UnsafeMutablePointer<UInt32>
+  /// The place of each cell's list in `lists`, and in the lowest 7 bits the number of its groups; 0 for a list not made
+  /// yet.
+  private let cells: OwnedElements<UInt32>
 
   /// Makes a search in a palette of 1 to 256 colours from 0 to 255, in cells of 2^`bits` steps a component.
   ///
@@ -29,34 +28,30 @@ struct NearestColors: ~Copyable {
     (self.colors, self.bits) = (colors, UInt32(bits))
     cellsPerLevel = 1 / Float(256 >> bits)
     mask = 1 << UInt32(bits) - 1
-    unsafe cells = .allocate(capacity: 1 << (3 * bits))
-    unsafe cells.initialize(repeating: 0, count: 1 << (3 * bits))
+    cells = OwnedElements(repeating: 0, count: 1 << (3 * bits))
     coarse = Array(repeating: [], count: 64) + [Self.groups(colors)]
   }
-
-  deinit { unsafe cells.deallocate() }
 
   /// Returns the index of the colour that is nearest to another; of several, the first.
   ///
   /// Components are from 0 to 255, the fourth is 0.
   @inline(__always)
   mutating func index(of color: SIMD4<Float>) -> Int {
-    // 1.5 * 2^23 leaves the rounded number in a float's last bits; four floats are as long as four integers. A point
-    // between two cells may be taken for one of either.
-    let rounded = (color * cellsPerLevel - 0.5) + 12_582_912
-    let steps = unsafe unsafeBitCast(rounded, to: SIMD4<UInt32>.self) & mask
+    // 1.5 * 2^23 leaves the rounded number in a float's last bits. A point between two cells may be taken for one of
+    // either.
+    let steps = ((color * cellsPerLevel - 0.5) + 12_582_912).bits & mask
     let cell = Int(steps.x &<< (2 &* bits) | steps.y &<< bits | steps.z)
-    // The mask keeps each step below 2^bits.
-    var list = unsafe cells[cell]
+    var list = cells.elements[cell]
     if list == 0 { list = makeList(cell, steps) }
     let (start, count) = (Int(list >> 7), Int(list & 127))
     let red = SIMD4<Float>(repeating: color.x)
     let green = SIMD4<Float>(repeating: color.y)
     let blue = SIMD4<Float>(repeating: color.z)
+    precondition(count > 0 && start &+ count &* 4 <= lists.count)
+    // A list has `count` groups of four vectors from `start` on, within `lists` by the line above.
     return unsafe lists.withUnsafeBufferPointer { lists in
-      // A list has `count` groups of four vectors from `start` on, at least one.
       var (least, best) = unsafe (Self.distance(lists, start, red, green, blue), lists[start &+ 3])
-      for group in 1..<max(1, count) {
+      for group in 1..<count {
         let place = start &+ group &* 4
         let distance = unsafe Self.distance(lists, place, red, green, blue)
         let isNearer = distance .< least
@@ -94,8 +89,7 @@ struct NearestColors: ~Copyable {
     let list = candidates(coarse[parent], from: SIMD4<Float>(steps) * side, side: side)
     lists += list
     let entry = UInt32(start << 7 | list.count / 4)
-    // A cell is below the number of cells.
-    unsafe cells[cell] = entry
+    cells.elements[cell] = entry
     return entry
   }
 

@@ -11,16 +11,15 @@ extension Bitmap {
     alpha: Alpha,
     colorSpace: ColorSpace,
     _ context: ProcessingContext,
-    _ write: (Int, UnsafeMutableRawBufferPointer) throws(ImageError) -> Void,
+    _ write: (Int, MutableElements<UInt8>) throws(ImageError) -> Void,
   ) throws(ImageError) -> Bitmap {
     try context.check(width: Double(width), height: Double(height))
     let rowsPerCheck = max(1, batch / width)
-    return try unsafe Bitmap(width: width, height: height, alpha: alpha, colorSpace: colorSpace) {
+    return try Bitmap.writing(width: width, height: height, alpha: alpha, colorSpace: colorSpace) {
       (pixels) throws(ImageError) in
       for y in 0..<height {
         if y % rowsPerCheck == 0 { try context.checkCancellation() }
-        // One row each; the slice checks the bounds.
-        try unsafe write(y, pixels.rows(from: y, count: 1, width: width))
+        try write(y, pixels.rows(from: y, count: 1, width: width))
       }
     }
   }
@@ -33,21 +32,14 @@ extension Bitmap {
   func rows(
     alpha: Alpha? = nil,
     _ context: ProcessingContext,
-    _ write: (Int, UnsafeRawBufferPointer, UnsafeMutableRawBufferPointer) throws(ImageError) -> Void,
+    _ write: (Int, Elements<UInt8>, MutableElements<UInt8>) throws(ImageError) -> Void,
   ) throws(ImageError) -> Bitmap {
     try context.check(width: Double(width), height: Double(height))
     let source = straightened()
-    return try unsafe source.withUnsafeBytes { (pixels) throws(ImageError) in
-      try unsafe Bitmap.rows(
-        width: width,
-        height: height,
-        alpha: alpha ?? source.alpha,
-        colorSpace: colorSpace,
-        context,
-      ) { (y, row) throws(ImageError) in
-        // The slice checks the bounds.
-        let old = unsafe UnsafeRawBufferPointer(rebasing: pixels[y * width * 4..<(y + 1) * width * 4])
-        try unsafe write(y, old, row)
+    let alpha = alpha ?? source.alpha
+    return try source.withElements { (pixels) throws(ImageError) in
+      try Bitmap.rows(width: width, height: height, alpha: alpha, colorSpace: colorSpace, context) {
+        (y, row) throws(ImageError) in try write(y, pixels.rows(from: y, count: 1, width: width), row)
       }
     }
   }
@@ -55,18 +47,13 @@ extension Bitmap {
   /// Returns the bitmap with each pixel changed.
   ///
   /// `change` receives pixels with straight alpha, or opaque ones.
+  @inline(__always)
   func mapped(
     to alpha: Alpha? = nil,
     _ context: ProcessingContext,
     _ change: (SIMD4<UInt8>) -> SIMD4<UInt8>,
   ) throws(ImageError) -> Bitmap {
-    try unsafe rows(alpha: alpha, context) { y, old, row in
-      for x in 0..<width {
-        // Rows of `width` pixels on both sides.
-        let pixel = unsafe old.loadUnaligned(fromByteOffset: x &* 4, as: SIMD4<UInt8>.self)
-        unsafe row.storeBytes(of: change(pixel), toByteOffset: x &* 4, as: SIMD4<UInt8>.self)
-      }
-    }
+    try rows(alpha: alpha, context) { _, old, row in row.update(with: old) { pixel, _ in change(pixel) } }
   }
 }
 
@@ -74,12 +61,7 @@ extension Bitmap {
 enum PixelMath {
   /// Rounds to bytes; values below 0 or above 255 are clamped.
   @inline(__always)
-  static func bytes(_ pixel: SIMD4<Float>) -> SIMD4<UInt8> {
-    let atLeast = pixel.replacing(with: 0, where: pixel .< 0)
-    let clamped = atLeast.replacing(with: 255, where: atLeast .> 255) + 12_582_912
-    // 1.5 * 2^23 leaves the rounded number in a float's last bits; four floats are as long as four integers.
-    return SIMD4<UInt8>(truncatingIfNeeded: unsafe unsafeBitCast(clamped, to: SIMD4<UInt32>.self))
-  }
+  static func bytes(_ pixel: SIMD4<Float>) -> SIMD4<UInt8> { PixelKernels.rounded(pixel) }
 
   /// Puts `source` over `backdrop`, both with straight alpha from 0 to 255.
   @inline(__always)

@@ -34,17 +34,16 @@ struct GaussianBlur {
 
   private func narrow(_ source: Bitmap, _ layout: PixelLayout, _ result: Result) throws(ImageError) -> Bitmap {
     let blur = NarrowBlur(sigma: sigma)
-    let line = FloatRow(count: width * 4)
-    return try unsafe Bitmap(width: width, height: height, alpha: source.alpha, colorSpace: source.colorSpace) {
+    let memory = OwnedElements<Float>(repeating: 0, count: width * 4)
+    let line = memory.elements
+    return try Bitmap.writing(width: width, height: height, alpha: source.alpha, colorSpace: source.colorSpace) {
       (pixels) throws(ImageError) in
-      try unsafe blur.run(on: source, layout, kernels, context) { row, numbers in
+      try blur.run(on: source, layout, kernels, context) { row, numbers in
         if case .blurred = result, layout == .color {
-          // One row; the slice checks the bounds.
-          guard let start = unsafe pixels.rows(from: row, count: 1, width: width).baseAddress else { return }
-          unsafe PixelKernels.round(numbers, into: start, count: width)
+          PixelKernels.round(numbers, into: pixels.rows(from: row, count: 1, width: width))
         } else {
-          unsafe PixelKernels.widen(numbers, into: line.pointer, count: width)
-          unsafe finish(line, row, source, layout, result, into: pixels)
+          PixelKernels.widen(numbers, into: line)
+          finish(line, row, source, layout, result, into: pixels)
         }
       }
     }
@@ -74,50 +73,39 @@ struct GaussianBlur {
       let (width, height) = (pass.x?.starts.count ?? input.width, pass.y?.starts.count ?? input.height)
       // New memory takes longer than the copies of a few rows.
       let image = input.image(width: width, height: height) ?? FloatImage(width: width, height: height)
-      // A row of the image has room for as many pixels as the pass makes.
-      try unsafe run(pass, on: input, layout) { row in
-        unsafe image.row(row)
+      try run(pass, on: input, layout) { row in
+        image.row(row)
       } done: { _ in
       }
       input = .floats(image)
     }
-    let line = FloatRow(count: width * 4)
-    return try unsafe Bitmap(width: width, height: height, alpha: source.alpha, colorSpace: source.colorSpace) {
+    let memory = OwnedElements<Float>(repeating: 0, count: width * 4)
+    let line = memory.elements
+    return try Bitmap.writing(width: width, height: height, alpha: source.alpha, colorSpace: source.colorSpace) {
       (pixels) throws(ImageError) in
-      try unsafe run(last, on: input, layout) { _ in
-        unsafe line.pointer
+      try run(last, on: input, layout) { _ in
+        line
       } done: { row in
-        unsafe finish(line, row, source, layout, result, into: pixels)
+        finish(line, row, source, layout, result, into: pixels)
       }
     }
   }
 
   /// Makes a row of the result from one of blurred, premultiplied pixels.
   private func finish(
-    _ line: FloatRow,
+    _ line: MutableElements<Float>,
     _ row: Int,
     _ source: Bitmap,
     _ layout: PixelLayout,
     _ result: Result,
-    into pixels: UnsafeMutableRawBufferPointer,
+    into pixels: MutableElements<UInt8>,
   ) {
-    // One row each; the slices check the bounds.
-    guard let start = unsafe pixels.rows(from: row, count: 1, width: width).baseAddress else { return }
+    let target = pixels.rows(from: row, count: 1, width: width)
     switch result {
-    case .blurred: unsafe PixelKernels.round(line.pointer, into: start, count: width, layout: layout)
+    case .blurred: PixelKernels.round(line, into: target, layout: layout)
     case .sharpened(let amount, let threshold):
-      unsafe source.withUnsafeBytes { bytes in
-        let old = unsafe UnsafeRawBufferPointer(rebasing: bytes[row * width * 4..<(row + 1) * width * 4])
-        unsafe PixelKernels.sharpen(
-          old,
-          line.pointer,
-          amount: amount,
-          threshold: threshold,
-          into: start,
-          count: width,
-          layout: layout,
-        )
-      }
+      source.withElements { target.update(from: $0.rows(from: row, count: 1, width: width)) }
+      PixelKernels.sharpen(target, line, amount: amount, threshold: threshold, layout: layout)
     }
   }
 
@@ -137,7 +125,7 @@ struct GaussianBlur {
     _ pass: Pass,
     on input: BlurInput,
     _ layout: PixelLayout,
-    target: (Int) -> UnsafeMutablePointer<Float>,
+    target: (Int) -> MutableElements<Float>,
     done: (Int) -> Void,
   ) throws(ImageError) {
     let across = pass.acrossFirst ? pass.x : nil
@@ -145,17 +133,13 @@ struct GaussianBlur {
     let (count, height) = (pass.x?.starts.count ?? input.width, pass.y?.starts.count ?? input.height)
     let isInPlace = input.image(width: count, height: height) != nil
     let rows = BlurRows(input, across: across, y: pass.y, copies: isInPlace, layout, kernels)
-    let line = FloatRow(count: afterwards == nil ? 0 : input.width * 4)
+    let memory = OwnedElements<Float>(repeating: 0, count: afterwards == nil ? 0 : input.width * 4)
+    let line = memory.elements
     for row in 0..<height {
       try context.checkCancellation()
-      let output = unsafe target(row)
-      if let afterwards {
-        // The line is as long as a row of the input, for which the weights were made.
-        unsafe rows.combine(row, into: line.pointer)
-        unsafe kernels.filterAcross(line.pointer, weights: afterwards, into: output, count: count)
-      } else {
-        unsafe rows.combine(row, into: output)
-      }
+      let output = target(row)
+      rows.combine(row, into: afterwards == nil ? output : line)
+      if let afterwards { kernels.filterAcross(line.elements, weights: afterwards, into: output) }
       done(row)
     }
   }
@@ -188,27 +172,23 @@ enum BlurInput {
 }
 
 /// Pixels in floats, written once by one thread.
-@safe
 final class FloatImage {
   let width: Int
   let height: Int
-  private let memory: FloatRow
+  private let memory: OwnedElements<Float>
 
   init(width: Int, height: Int) {
     (self.width, self.height) = (width, height)
-    memory = FloatRow(count: width * height * 4)
+    memory = OwnedElements(repeating: 0, count: width * height * 4)
   }
 
   /// Returns the memory of a row, of `4 * width` elements.
-  func row(_ index: Int) -> UnsafeMutablePointer<Float> {
-    precondition((0..<height).contains(index))
-    // In bounds by the line above.
-    return unsafe memory.pointer + index * width * 4
+  func row(_ index: Int) -> MutableElements<Float> {
+    memory.elements.extracting(index * width * 4..<(index + 1) * width * 4)
   }
 }
 
 /// The rows of a pass, filtered along columns.
-@safe
 private final class BlurRows {
   private let input: BlurInput
   private let across: FilterWeights?
@@ -216,13 +196,12 @@ private final class BlurRows {
   private let layout: PixelLayout
   private let kernels: PixelKernels
   /// The rows that had to be converted or filtered before; `nil` if those of the input are used.
-  private let ring: RowRing?
-  private let element: PixelKernels.Element
-  private let rowLength: Int
+  private let ring: RowRing<Float>?
+  /// The rows of the input that are added.
+  private let bytes: RowTable<UInt8>
+  private let floats: RowTable<Float>
   private var nextRow = 0
-  // The addresses of the rows to be added, which outlive every use: the rows belong to `input`.
-  private var table: [UnsafeRawPointer?]
-  private static let unit: [Float] = [1]
+  private static let unit: ArraySlice<Float> = [1]
 
   /// With `copies`, rows of the input may be replaced once the same rows have been made.
   init(
@@ -234,93 +213,57 @@ private final class BlurRows {
     _ kernels: PixelKernels,
   ) {
     (self.input, self.across, self.y, self.layout, self.kernels) = (input, across, y, layout, kernels)
-    rowLength = (across?.starts.count ?? input.width) * 4
-    let taps = y?.mostTaps ?? 1
-    unsafe table = [UnsafeRawPointer?](repeating: nil, count: taps)
+    let rowLength = (across?.starts.count ?? input.width) * 4
+    (bytes, floats) = (RowTable(rowLength: rowLength), RowTable(rowLength: rowLength))
     var isDirect = across == nil && !copies
-    var element = PixelKernels.Element.float
-    if case .bitmap = input {
-      // Bytes are added as they are where that is fast and coverage does not matter.
-      isDirect = isDirect && kernels.prefersBytes && layout == .color
-      if isDirect { element = .byte }
-    }
-    self.element = element
-    ring = isDirect ? nil : RowRing(capacity: taps, count: rowLength, element: .float)
+    // Bytes are added as they are where that is fast and coverage does not matter.
+    if case .bitmap = input { isDirect = isDirect && kernels.prefersBytes && layout == .color }
+    ring = isDirect ? nil : RowRing(capacity: y?.mostTaps ?? 1, count: rowLength)
   }
 
   /// Makes a row of the output.
-  func combine(_ row: Int, into output: UnsafeMutablePointer<Float>) {
-    let first = y?.starts[row] ?? row
-    let taps = y?.counts[row] ?? 1
-    guard let ring else {
-      return unsafe withRows(from: first, taps) { rows in unsafe add(rows, row, taps, into: output) }
-    }
-    while nextRow < first + taps {
+  func combine(_ row: Int, into output: MutableElements<Float>) {
+    let (first, weights) = (y?.starts[row] ?? row, y?[row] ?? Self.unit)
+    let rows = first..<first + weights.count
+    guard let ring else { return combine(rows, weights, into: output) }
+    while nextRow < rows.upperBound {
       // Rows that no output row needs are skipped.
-      if nextRow >= first { unsafe fill(ring.row(nextRow).assumingMemoryBound(to: Float.self), from: nextRow) }
+      if nextRow >= first { fill(ring.row(nextRow), from: nextRow) }
       nextRow += 1
     }
-    unsafe add(ring.rows(from: first, count: taps), row, taps, into: output)
+    kernels.combine(ring.rows(from: first, count: weights.count), weights: weights, into: output)
   }
 
-  private func add(
-    _ rows: UnsafeMutablePointer<UnsafeRawPointer?>,
-    _ row: Int,
-    _ taps: Int,
-    into output: UnsafeMutablePointer<Float>,
-  ) {
-    // There are `stride` weights for each row; every row has `rowLength` elements.
-    let weights = y?.weights ?? Self.unit
-    unsafe weights.withUnsafeBufferPointer { weights in
-      guard let start = weights.baseAddress else { return }
-      unsafe kernels.combine(
-        rows,
-        of: element,
-        weights: start + row * (y?.stride ?? 0),
-        taps: taps,
-        into: output,
-        count: rowLength,
-      )
-    }
-  }
-
-  /// Calls `body` with the addresses of the input's own rows.
-  private func withRows(from first: Int, _ count: Int, _ body: (UnsafeMutablePointer<UnsafeRawPointer?>) -> Void) {
+  /// Adds the input's own rows.
+  private func combine(_ rows: Range<Int>, _ weights: ArraySlice<Float>, into output: MutableElements<Float>) {
     switch input {
     case .bitmap(let bitmap):
-      unsafe bitmap.withUnsafeBytes { bytes in
-        guard let start = bytes.baseAddress else { return }
-        // Weights are made for the rows that there are.
-        for index in 0..<count { unsafe table[index] = start + (first + index) * bitmap.bytesPerRow }
-        unsafe table.withUnsafeMutableBufferPointer { table in
-          if let rows = table.baseAddress { unsafe body(rows) }
-        }
+      bitmap.withElements { pixels in
+        bytes.fill(rows) { pixels.rows(from: $0, count: 1, width: bitmap.width) }
+        kernels.combine(bytes, weights: weights, into: output)
       }
     case .floats(let image):
-      for index in 0..<count { unsafe table[index] = UnsafeRawPointer(image.row(first + index)) }
-      unsafe table.withUnsafeMutableBufferPointer { table in
-        if let rows = table.baseAddress { unsafe body(rows) }
-      }
+      floats.fill(rows) { image.row($0).elements }
+      kernels.combine(floats, weights: weights, into: output)
     }
   }
 
   /// Converts or filters a row of the input.
-  private func fill(_ target: UnsafeMutablePointer<Float>, from row: Int) {
+  private func fill(_ target: MutableElements<Float>, from row: Int) {
     switch input {
     case .bitmap(let bitmap):
-      unsafe bitmap.withUnsafeBytes { bytes in
-        let start = row * bitmap.bytesPerRow
-        // The slice checks the bounds; a row of the ring has as many elements.
-        let pixels = unsafe UnsafeRawBufferPointer(rebasing: bytes[start..<start + bitmap.width * 4])
+      bitmap.withElements { pixels in
+        let line = pixels.rows(from: row, count: 1, width: bitmap.width)
         if layout == .colorAndAlpha {
-          unsafe PixelKernels.premultiply(pixels, into: target, count: bitmap.width)
+          PixelKernels.premultiply(line, into: target)
         } else {
-          unsafe PixelKernels.widen(pixels, into: target, count: bitmap.width)
+          PixelKernels.widen(line, into: target)
         }
       }
     case .floats(let image):
-      guard let across else { return unsafe target.update(from: image.row(row), count: rowLength) }
-      unsafe kernels.filterAcross(image.row(row), weights: across, into: target, count: across.starts.count)
+      let line = image.row(row).elements
+      guard let across else { return target.update(from: line) }
+      kernels.filterAcross(line, weights: across, into: target)
     }
   }
 }

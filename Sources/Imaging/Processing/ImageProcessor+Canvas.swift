@@ -193,22 +193,19 @@ extension Bitmap {
     guard columns > self.width || rows > self.height else { return self }
     let source = straightened()
     let pixel = color.pixel(in: colorSpace)
-    let line = [SIMD4<UInt8>](repeating: pixel, count: columns)
-    return try unsafe source.withUnsafeBytes { (pixels) throws(ImageError) in
-      try unsafe Bitmap.rows(
+    return try source.withElements { (pixels) throws(ImageError) in
+      try Bitmap.rows(
         width: columns,
         height: rows,
         alpha: source.alpha == .opaque && color.alpha == 255 ? .opaque : .straight,
         colorSpace: colorSpace,
         context,
       ) { y, row in
-        // As many pixels as the row has.
-        unsafe line.withUnsafeBytes { unsafe row.copyMemory(from: $0) }
+        row.updateEachPixel { _ in pixel }
         guard (top..<top + source.height).contains(y) else { return }
-        let start = (y - top) * source.bytesPerRow
-        // One row of the image, which ends within that of the canvas; the slices check the bounds.
-        unsafe UnsafeMutableRawBufferPointer(rebasing: row[left * 4..<(left + source.width) * 4])
-          .copyMemory(from: UnsafeRawBufferPointer(rebasing: pixels[start..<start + source.width * 4]))
+        // One row of the image, which ends within that of the canvas.
+        row.extracting(left * 4..<(left + source.width) * 4)
+          .update(from: pixels.rows(from: y - top, count: 1, width: source.width))
       }
     }
   }
@@ -223,12 +220,9 @@ extension Bitmap {
   ) throws(ImageError) -> PixelRegion? {
     let color = SIMD4<Int16>(truncatingIfNeeded: edge)
     let limit = SIMD4<Int16>(repeating: Int16(tolerance))
-    return try unsafe withUnsafeBytes { (pixels) throws(ImageError) -> PixelRegion? in
+    return try withElements { (pixels) throws(ImageError) -> PixelRegion? in
       func isContent(_ x: Int, _ y: Int) -> Bool {
-        // Only called for pixels of the bitmap.
-        let pixel = unsafe SIMD4<Int16>(
-          truncatingIfNeeded: pixels.loadUnaligned(fromByteOffset: y &* bytesPerRow &+ x &* 4, as: SIMD4<UInt8>.self)
-        )
+        let pixel = SIMD4<Int16>(truncatingIfNeeded: pixels.four(at: y &* bytesPerRow &+ x &* 4))
         // What is transparent looks the same in all colours.
         if pixel.w == 0, color.w == 0 { return false }
         let difference = pixel &- color

@@ -103,10 +103,9 @@ extension ImageProcessor {
       try context.check(amount, "amount", in: range)
       guard amount != neutral else { return bitmap }
       let table = (0...255).map { UInt8((min(max(change(Double($0) / 255), 0), 1) * 255).rounded()) }
-      return try unsafe table.withUnsafeBufferPointer { (table) throws(ImageError) in
+      return try table.withElements { (table) throws(ImageError) in
         try bitmap.mapped(context) { pixel in
-          // A byte is below the table's 256.
-          unsafe SIMD4(table[Int(pixel.x)], table[Int(pixel.y)], table[Int(pixel.z)], pixel.w)
+          SIMD4(table[Int(pixel.x)], table[Int(pixel.y)], table[Int(pixel.z)], pixel.w)
         }
       }
     }

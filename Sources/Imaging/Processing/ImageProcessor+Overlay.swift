@@ -64,10 +64,8 @@ extension Bitmap {
   /// A hash of all that a picture looks like, without known collisions.
   fileprivate var contentHash: String {
     let shown = straightened()
-    let digest = unsafe shown.withUnsafeBytes { bytes in
-      // As many bytes as the bitmap has.
-      unsafe SHA256.hash(bytes)
-    }
+    // As many bytes as the bitmap has.
+    let digest = unsafe shown.withUnsafeBytes { unsafe SHA256.hash($0) }
     let hash = digest.prefix(16).reduce(into: "") { text, byte in
       text += (byte < 16 ? "0" : "") + String(byte, radix: 16)
     }
@@ -101,18 +99,16 @@ extension Bitmap {
     let columns = max(0, left)..<max(max(0, left), min(width, left + top.width))
     let rows = max(0, upper)..<max(max(0, upper), min(height, upper + top.height))
     guard opacity > 0, !columns.isEmpty, !rows.isEmpty else { return self }
-    return try unsafe self.rows(context) { y, old, row in
-      unsafe row.copyMemory(from: old)
+    return try self.rows(context) { y, old, row in
+      row.update(from: old)
       guard rows.contains(y) else { return }
-      unsafe top.withUnsafeBytes { cover in
+      top.withElements { cover in
+        let start = (y &- upper) &* top.bytesPerRow &- left &* 4
         for x in columns {
           // `columns` and `rows` are those where both images have pixels.
-          let place = (y &- upper) &* top.bytesPerRow &+ (x &- left) &* 4
-          var upperPixel = unsafe SIMD4<Float>(cover.loadUnaligned(fromByteOffset: place, as: SIMD4<UInt8>.self))
-          upperPixel.w *= opacity
-          let below = unsafe SIMD4<Float>(row.loadUnaligned(fromByteOffset: x &* 4, as: SIMD4<UInt8>.self))
-          let bytes = PixelMath.bytes(mode.mixed(upperPixel, below))
-          unsafe row.storeBytes(of: bytes, toByteOffset: x &* 4, as: SIMD4<UInt8>.self)
+          var pixel = SIMD4<Float>(cover.four(at: start &+ x &* 4))
+          pixel.w *= opacity
+          row.store(PixelMath.bytes(mode.mixed(pixel, SIMD4<Float>(row.four(at: x &* 4)))), at: x &* 4)
         }
       }
     }

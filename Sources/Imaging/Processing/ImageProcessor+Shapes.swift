@@ -68,26 +68,24 @@ extension Bitmap {
   ) throws(ImageError) -> Bitmap {
     let ink = border.map { SIMD4<Float>($0.color.pixel(in: colorSpace)) }
     var (outer, inner) = ([Float](repeating: 0, count: width), [Float](repeating: 0, count: width))
-    return try unsafe rows(alpha: shape.isSharp ? nil : .straight, context) { y, old, row in
-      unsafe row.copyMemory(from: old)
+    return try rows(alpha: shape.isSharp ? nil : .straight, context) { y, old, row in
+      row.update(from: old)
       let whole = shape.cover(y, &outer)
       let untouched = border.map { $0.inner?.cover(y, &inner) ?? 0..<0 } ?? whole
       if border != nil, border?.inner == nil { for x in 0..<width { inner[x] = 0 } }
       for x in 0..<width where !untouched.contains(x) {
-        // Within a row of `width` pixels.
         guard outer[x] > 0 else {
-          unsafe row.storeBytes(of: 0, toByteOffset: x * 4, as: UInt32.self)
+          row.store(SIMD4<UInt8>(), at: x * 4)
           continue
         }
-        var pixel = unsafe SIMD4<Float>(row.loadUnaligned(fromByteOffset: x * 4, as: SIMD4<UInt8>.self))
+        var pixel = SIMD4<Float>(row.four(at: x * 4))
         if let ink {
           // The border's share of what is visible of this pixel.
           let share = outer[x] > 0 ? max(0, outer[x] - inner[x]) / outer[x] : 0
           pixel = PixelMath.mixed(pixel, PixelMath.over(ink, pixel), share)
         }
         pixel.w *= outer[x]
-        let bytes = pixel.w < 0.5 ? SIMD4<UInt8>() : PixelMath.bytes(pixel)
-        unsafe row.storeBytes(of: bytes, toByteOffset: x * 4, as: SIMD4<UInt8>.self)
+        row.store(pixel.w < 0.5 ? SIMD4() : PixelMath.bytes(pixel), at: x * 4)
       }
     }
   }

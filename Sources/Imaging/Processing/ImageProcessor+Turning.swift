@@ -65,14 +65,9 @@ extension Bitmap {
     let source = straightened()
     let isSideways = turn == .left || turn == .right
     let (newWidth, newHeight) = isSideways ? (height, width) : (width, height)
-    return try unsafe source.withUnsafeBytes { (pixels) throws(ImageError) in
-      try unsafe Bitmap.rows(
-        width: newWidth,
-        height: newHeight,
-        alpha: source.alpha,
-        colorSpace: colorSpace,
-        context,
-      ) { y, row in
+    let alpha = source.alpha
+    return try source.withElements { (pixels) throws(ImageError) in
+      try Bitmap.rows(width: newWidth, height: newHeight, alpha: alpha, colorSpace: colorSpace, context) { y, row in
         // The first pixel of a row, and the step to the next; both stay within the source's `width * height` pixels.
         let (first, step) =
           switch turn {
@@ -83,10 +78,9 @@ extension Bitmap {
           case .left: (width - 1 - y, width)
           }
         var place = first
-        for x in 0..<newWidth {
-          let pixel = unsafe pixels.loadUnaligned(fromByteOffset: place &* 4, as: UInt32.self)
-          unsafe row.storeBytes(of: pixel, toByteOffset: x &* 4, as: UInt32.self)
-          place &+= step
+        row.updateEachPixel { _ in
+          defer { place &+= step }
+          return pixels.four(at: place &* 4)
         }
       }
     }
@@ -108,9 +102,9 @@ extension Bitmap {
     let source = straightened()
     let backdrop = SIMD4<Float>(background.pixel(in: colorSpace))
     let staysOpaque = source.alpha == .opaque && background.alpha == 255
-    return try unsafe source.withUnsafeBytes { (pixels) throws(ImageError) in
-      let sampler = unsafe CubicSampler(pixels, width: width, height: height, hasAlpha: source.alpha != .opaque)
-      return try unsafe Bitmap.rows(
+    return try source.withElements { (pixels) throws(ImageError) in
+      let sampler = CubicSampler(pixels: pixels, width: width, height: height, hasAlpha: source.alpha != .opaque)
+      return try Bitmap.rows(
         width: Int(newWidth),
         height: Int(newHeight),
         alpha: staysOpaque ? .opaque : .straight,
@@ -129,9 +123,7 @@ extension Bitmap {
             pixel.w *= inside
           }
           if backdrop.w > 0 { pixel = PixelMath.over(pixel, backdrop) }
-          let bytes = pixel.w < 0.5 ? SIMD4<UInt8>() : PixelMath.bytes(pixel)
-          // Within the row's pixels.
-          unsafe target.storeBytes(of: bytes, toByteOffset: column &* 4, as: SIMD4<UInt8>.self)
+          target.store(pixel.w < 0.5 ? SIMD4() : PixelMath.bytes(pixel), at: column &* 4)
         }
       }
     }
@@ -144,20 +136,12 @@ extension Bitmap {
 }
 
 /// Interpolates between pixels; beyond the edges those at the edges go on.
-@safe
 private struct CubicSampler {
-  // Valid for the life of the sampler: it is used within the closure that lends it.
-  private let pixels: UnsafeRawBufferPointer
-  private let width: Int
-  private let height: Int
-  private let hasAlpha: Bool
-
-  /// Uses the memory of `width * height` pixels with straight alpha.
-  init(_ pixels: UnsafeRawBufferPointer, width: Int, height: Int, hasAlpha: Bool) {
-    precondition(pixels.count >= width * height * 4)
-    unsafe self.pixels = pixels
-    (self.width, self.height, self.hasAlpha) = (width, height, hasAlpha)
-  }
+  /// The bytes of `width * height` pixels with straight alpha.
+  let pixels: Elements<UInt8>
+  let width: Int
+  let height: Int
+  let hasAlpha: Bool
 
   /// Returns the pixel with straight alpha at a place.
   @inline(__always)
@@ -196,9 +180,7 @@ private struct CubicSampler {
   /// Returns a pixel times 255.
   @inline(__always)
   private func premultiplied(_ place: Int) -> SIMD4<Float> {
-    // Places are clamped to the pixels that the initialiser has checked.
-    let bytes = unsafe pixels.loadUnaligned(fromByteOffset: place &* 4, as: SIMD4<UInt8>.self)
-    let pixel = SIMD4<Float>(bytes)
+    let pixel = SIMD4<Float>(pixels.four(at: place &* 4))
     guard hasAlpha else { return pixel * 255 }
     var factor = SIMD4<Float>(repeating: pixel.w)
     factor.w = 255

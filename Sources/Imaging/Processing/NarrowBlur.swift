@@ -30,63 +30,43 @@ struct NarrowBlur {
 
   /// Makes the rows of the blurred image, each of four numbers a pixel: levels times 128, and premultiplied.
   ///
-  /// `done` receives the index of a row and its numbers, of which only the first `4 * width` may be used.
+  /// `done` receives the index of a row and its numbers, `4 * width` of them.
   func run(
     on source: Bitmap,
     _ layout: PixelLayout,
     _ kernels: PixelKernels,
     _ context: ProcessingContext,
-    done: (Int, UnsafeMutablePointer<Int16>) -> Void,
+    done: (Int, Elements<Int16>) -> Void,
   ) throws(ImageError) {
     let (width, height, taps) = (source.width, source.height, weights.count)
     // All rows that a row needs, also where they are mirrored: those are among its neighbours.
-    let ring = RowRing(capacity: min(taps, height), count: width * 4, element: .short)
-    let line = ShortRow(count: (width + taps) * 4)
-    let output = ShortRow(count: width * 4)
-    let table = PointerTable(count: taps)
+    let ring = RowRing<Int16>(capacity: min(taps, height), count: width * 4)
+    let table = RowTable<Int16>(rowLength: width * 4)
+    let memory = OwnedElements<Int16>(repeating: 0, count: (width + taps) * 4)
+    let result = OwnedElements<Int16>(repeating: 0, count: width * 4)
+    let (line, output) = (memory.elements, result.elements)
     var next = 0
     for y in 0..<height {
       try context.checkCancellation()
       while next < min(height, y + radius + 1) {
-        unsafe fill(ring.row(next).assumingMemoryBound(to: Int16.self), from: source, next, layout)
+        fill(ring.row(next), from: source, next, layout)
         next += 1
       }
-      for tap in 0..<taps {
-        // The last tap may be the one that only makes their number even.
-        let row = Self.mirrored(y - radius + min(tap, 2 * radius), height)
-        unsafe table.pointer[tap] = UnsafeRawPointer(ring.row(row))
-      }
-      let middle = unsafe line.pointer + radius * 4
-      unsafe combine(kernels, table, into: middle, count: width * 4)
-      // `radius` pixels on either side of `width`, within the line.
+      // The last tap may be the one that only makes their number even.
+      table.fill(0..<taps) { tap in ring.row(Self.mirrored(y - radius + min(tap, 2 * radius), height)).elements }
+      kernels.combine(table, weights: weights[...], into: line.extracting(radius * 4..<(radius + width) * 4))
       for place in 1...radius {
-        unsafe Self.copyPixel(from: middle + Self.mirrored(-place, width) * 4, to: middle - place * 4)
-        unsafe Self.copyPixel(
-          from: middle + Self.mirrored(width - 1 + place, width) * 4,
-          to: middle + (width - 1 + place) * 4,
-        )
+        line.store(line.four(at: (radius + Self.mirrored(-place, width)) * 4), at: (radius - place) * 4)
+        let last = radius + width - 1
+        line.store(line.four(at: (radius + Self.mirrored(width - 1 + place, width)) * 4), at: (last + place) * 4)
       }
-      for tap in 0..<taps { unsafe table.pointer[tap] = UnsafeRawPointer(line.pointer + min(tap, 2 * radius) * 4) }
-      unsafe combine(kernels, table, into: output.pointer, count: width * 4)
-      unsafe done(y, output.pointer)
+      table.fill(0..<taps) { tap in
+        let start = min(tap, 2 * radius) * 4
+        return line.elements.extracting(start..<start + width * 4)
+      }
+      kernels.combine(table, weights: weights[...], into: output)
+      done(y, output.elements)
     }
-  }
-
-  private func combine(
-    _ kernels: PixelKernels,
-    _ table: PointerTable,
-    into target: UnsafeMutablePointer<Int16>,
-    count: Int,
-  ) {
-    unsafe weights.withUnsafeBufferPointer { weights in
-      guard let start = weights.baseAddress else { return }
-      // There are as many rows as weights.
-      unsafe kernels.combine(table.pointer, weights: start, taps: weights.count, into: target, count: count)
-    }
-  }
-
-  private static func copyPixel(from source: UnsafeMutablePointer<Int16>, to target: UnsafeMutablePointer<Int16>) {
-    unsafe target.update(from: source, count: 4)
   }
 
   /// Returns the place of which a place beyond the edges is the mirror image.
@@ -97,46 +77,11 @@ struct NarrowBlur {
     return within < count ? within : period - 1 - within
   }
 
-  /// Converts a row of the source, which `target` has room for.
-  private func fill(
-    _ target: UnsafeMutablePointer<Int16>,
-    from source: Bitmap,
-    _ row: Int,
-    _ layout: PixelLayout,
-  ) {
-    unsafe source.withUnsafeBytes { bytes in
-      let start = row * source.bytesPerRow
-      // The slice checks the bounds.
-      let pixels = unsafe UnsafeRawBufferPointer(rebasing: bytes[start..<start + source.width * 4])
-      unsafe PixelKernels.widen(pixels, into: target, count: source.width, premultiplies: layout == .colorAndAlpha)
+  /// Converts a row of the source.
+  private func fill(_ target: MutableElements<Int16>, from source: Bitmap, _ row: Int, _ layout: PixelLayout) {
+    source.withElements { pixels in
+      let line = pixels.rows(from: row, count: 1, width: source.width)
+      PixelKernels.widen(line, into: target, premultiplies: layout == .colorAndAlpha)
     }
   }
-}
-
-/// Numbers of 16 bits, allocated once and freed with their owner.
-@safe
-private final class ShortRow {
-  // Owned: allocated in init, freed in deinit, used by one thread at a time.
-  let pointer: UnsafeMutablePointer<Int16>
-
-  init(count: Int) {
-    unsafe pointer = .allocate(capacity: count)
-    unsafe pointer.initialize(repeating: 0, count: count)
-  }
-
-  deinit { unsafe pointer.deallocate() }
-}
-
-/// Addresses of rows, allocated once and freed with their owner.
-@safe
-private final class PointerTable {
-  // Owned: allocated in init, freed in deinit, used by one thread at a time.
-  let pointer: UnsafeMutablePointer<UnsafeRawPointer?>
-
-  init(count: Int) {
-    unsafe pointer = .allocate(capacity: count)
-    unsafe pointer.initialize(repeating: nil, count: count)
-  }
-
-  deinit { unsafe pointer.deallocate() }
 }

@@ -65,9 +65,6 @@ public struct PixelColor: Hashable, Sendable, CustomStringConvertible {
 extension Bitmap {
   /// Makes a bitmap of one pixel.
   fileprivate init(_ pixel: SIMD4<UInt8>, colorSpace: ColorSpace) {
-    self = unsafe Bitmap(width: 1, height: 1, alpha: .straight, colorSpace: colorSpace) { target in
-      // One pixel has four bytes.
-      unsafe target.storeBytes(of: pixel, as: SIMD4<UInt8>.self)
-    }
+    self = Bitmap.writing(width: 1, height: 1, alpha: .straight, colorSpace: colorSpace) { $0.store(pixel, at: 0) }
   }
 }

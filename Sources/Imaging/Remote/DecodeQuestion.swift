@@ -132,8 +132,7 @@ extension DecoderRegistry {
   /// - Throws: ``ImageError`` of any code but `.notEncodable`.
   package func answer(_ question: DecodeQuestion, about file: LargeFile) throws(ImageError) -> DecodeAnswer? {
     var options = question.options
-    // The bytes are only read while the closure runs.
-    let format = unsafe file.beginning.withUnsafeBytes { unsafe ImageFormat.sniff(ByteReader($0)) }
+    let format = file.beginning.reading(ImageFormat.sniff)
     guard !options.animates, options.dynamicRange == .standard, let format, let decoder = remote(for: format) else {
       return nil
     }

@@ -84,25 +84,25 @@ struct ColorTransform: Sendable {
   }
 
   /// Converts pixels in place: RGBA with straight alpha, or four inks, which become opaque colours.
-  func apply(to pixels: UnsafeMutableRawBufferPointer) {
+  func apply(to pixels: MutableElements<UInt8>) {
     switch kind {
-    case .matrix(let transform): unsafe transform.apply(to: pixels)
-    case .table(let transform): unsafe transform.apply(to: pixels)
+    case .matrix(let transform): transform.apply(to: pixels)
+    case .table(let transform): transform.apply(to: pixels)
     case .gray(let colors):
-      unsafe pixels.updateEachPixel { pixel in
+      pixels.updateEachPixel { pixel in
         var color = colors[Int(pixel.x)]
         color.w = pixel.w
         return color
       }
     case .ink(let transform):
-      unsafe pixels.updateEachPixel { ink in
+      pixels.updateEachPixel { ink in
         let paper = 255 &- ink
         let product = SIMD4<UInt16>(truncatingIfNeeded: paper) &* UInt16(paper.w) &+ 127
         var color = SIMD4<UInt8>(truncatingIfNeeded: product / 255)
         color.w = 255
         return color
       }
-      unsafe transform?.apply(to: pixels)
+      transform?.apply(to: pixels)
     }
   }
 }
@@ -137,39 +137,24 @@ struct MatrixTransform: Sendable {
       levels.flatMap { green in levels.map { blue in SIMD4(red, green, blue, 255) } }
     }
     let before = colors
-    unsafe colors.withUnsafeMutableBytes { unsafe apply(to: $0) }
+    // The memory of whole pixels.
+    unsafe colors.withUnsafeMutableBytes { unsafe apply(to: MutableElements($0)) }
     return zip(colors, before).allSatisfy { after, before in
       (0..<3).allSatisfy { abs(Int(after[$0]) - Int(before[$0])) <= 1 }
     }
   }
 
-  func apply(to pixels: UnsafeMutableRawBufferPointer) {
-    unsafe light.withUnsafeBufferPointer { light in
-      unsafe TransferCurve.sRGB.encoded.withUnsafeBufferPointer { encoded in
-        unsafe pixels.updateEachPixel { pixel in
-          // The initialiser makes three times 256 entries; an index is within its table.
-          let (red, green, blue) = (Int(pixel.x), 256 &+ Int(pixel.y), 512 &+ Int(pixel.z))
-          let sum = unsafe light[red] + light[green] + light[blue]
+  func apply(to pixels: MutableElements<UInt8>) {
+    light.withElements { light in
+      TransferCurve.sRGB.encoded.withElements { encoded in
+        // An entry for each byte of the three, and for each place of the curve, so that no look-up needs a check.
+        precondition(light.count == 3 * 256 && encoded.count == TransferCurve.placeCount)
+        pixels.updateEachPixel { pixel in
+          let sum = light[Int(pixel.x)] + light[256 &+ Int(pixel.y)] + light[512 &+ Int(pixel.z)]
           let place = TransferCurve.place(sum)
-          var color = pixel
-          color.x = unsafe encoded[Int(place.x)]
-          color.y = unsafe encoded[Int(place.y)]
-          color.z = unsafe encoded[Int(place.z)]
-          return color
+          return SIMD4(encoded[Int(place.x)], encoded[Int(place.y)], encoded[Int(place.z)], pixel.w)
         }
       }
-    }
-  }
-}
-
-extension UnsafeMutableRawBufferPointer {
-  /// Replaces each pixel of four bytes.
-  @inline(__always)
-  func updateEachPixel(_ change: (SIMD4<UInt8>) -> SIMD4<UInt8>) {
-    for offset in stride(from: 0, to: count - 3, by: 4) {
-      // The stride keeps the four bytes from `offset` within the memory.
-      let pixel = unsafe loadUnaligned(fromByteOffset: offset, as: SIMD4<UInt8>.self)
-      unsafe storeBytes(of: change(pixel), toByteOffset: offset, as: SIMD4<UInt8>.self)
     }
   }
 }

@@ -12,6 +12,8 @@ struct FilterWeights {
   /// `stride` weights for each output pixel, of which the first `counts[i]` are used.
   private(set) var weights: [Float] = []
   let stride: Int
+  /// The number of source pixels that are read: one more than the last.
+  let sourceCount: Int
 
   /// The number of source pixels beyond the kernel's support that the correction of means needs.
   static let correctionReach = 1
@@ -39,6 +41,7 @@ struct FilterWeights {
     // A mean of n points is slightly narrower than one over their whole width.
     let correction = Float(isRestored ? (1 - 1 / (averaged * averaged)) / 24 : 0)
     stride = Int((support * 2).rounded(.up)) + 2 + 2 * reach
+    self.sourceCount = sourceCount
     weights = [Float](repeating: 0, count: outputCount * stride)
     starts.reserveCapacity(outputCount)
     counts.reserveCapacity(outputCount)
@@ -76,11 +79,18 @@ struct FilterWeights {
     stride = (lines.map(\.weights.count).max() ?? 0) + 1
     starts = lines.map(\.first)
     counts = lines.map(\.weights.count)
+    sourceCount = lines.map { $0.first + $0.weights.count }.max() ?? 0
+    precondition(starts.allSatisfy { $0 >= 0 })
     weights = [Float](repeating: 0, count: lines.count * stride)
     for (output, line) in lines.enumerated() {
       let sum = line.weights.reduce(0, +)
       for (index, weight) in line.weights.enumerated() { weights[output * stride + index] = Float(weight / sum) }
     }
+  }
+
+  /// The weights of the source pixels of an output pixel.
+  subscript(output: Int) -> ArraySlice<Float> {
+    weights[output * stride..<output * stride + counts[output]]
   }
 
   /// The maximum number of source pixels of an output pixel.

@@ -5,61 +5,75 @@ extension PixelKernels {
   /// Adds what each filter leaves of pixels, as the sum of the sizes of signed bytes: the measure that the
   /// specification proposes for choosing one (chapter 12, "Filter selection").
   ///
-  /// The pixels before `row` and `above` must be readable: they are the neighbours of the first ones. `components` is
-  /// the number of bytes of a pixel that count: 1 (red), 2 (red and alpha), 3 or 4. `sums` are five numbers, one for
-  /// each filter.
-  func addFilterSums(
-    _ row: UnsafePointer<UInt8>,
-    above: UnsafePointer<UInt8>,
-    pixels: Int,
-    components: Int,
-    to sums: UnsafeMutablePointer<UInt64>,
-  ) {
+  /// The first pixels of `row` and `above` are the neighbours of the others, which count. `components` is the number of
+  /// bytes of a pixel that count: 1 (red), 2 (red and alpha), 3 or 4. There is a sum for each filter.
+  func addFilterSums(_ row: Elements<UInt8>, above: Elements<UInt8>, components: Int, to sums: inout [UInt64]) {
+    precondition(sums.count == 5)
     let mask = Self.mask(components)
     if isNative {
-      // A pixel is the mask's four bytes.
-      unsafe vitrine_filter_sums(row, above, pixels, unsafeBitCast(mask, to: UInt32.self), sums)
-      return
+      // The rows are as long as is checked, there are five sums, and a pixel is the mask's four bytes.
+      return unsafe Self.withPixels(row, above) { row, above, pixels in
+        unsafe vitrine_filter_sums(row, above, pixels, unsafeBitCast(mask, to: UInt32.self), &sums)
+      }
     }
     let half = SIMD8(lowHalf: mask, highHalf: mask)
     let four = SIMD16(lowHalf: half, highHalf: half)
-    // All loaded bytes are those of `pixels` pixels, and of the one before them. Constants, so that each loop has one
-    // filter.
-    unsafe Self.addSizes(row, above, pixels, four, to: sums) { Self.residual($0, 0) }
-    unsafe Self.addSizes(row, above, pixels, four, to: sums + 1) { Self.residual($0, 1) }
-    unsafe Self.addSizes(row, above, pixels, four, to: sums + 2) { Self.residual($0, 2) }
-    unsafe Self.addSizes(row, above, pixels, four, to: sums + 3) { Self.residual($0, 3) }
-    unsafe Self.addSizes(row, above, pixels, four, to: sums + 4) { Self.residual($0, 4) }
+    // Constants, so that each loop has one filter.
+    sums[0] &+= Self.size(row, above, four) { Self.residual($0, 0) }
+    sums[1] &+= Self.size(row, above, four) { Self.residual($0, 1) }
+    sums[2] &+= Self.size(row, above, four) { Self.residual($0, 2) }
+    sums[3] &+= Self.size(row, above, four) { Self.residual($0, 3) }
+    sums[4] &+= Self.size(row, above, four) { Self.residual($0, 4) }
   }
 
   /// Writes what a filter leaves of pixels.
   ///
-  /// The pixels before `row` and `above` must be readable: they are the neighbours of the first ones. Up to 15 bytes
-  /// behind the output may be overwritten. `filter` is a number from 0 to 4, `components` the number of bytes of a pixel
+  /// The first pixels of `row` and `above` are the neighbours of the others, which are written. `output` has room for 12
+  /// more bytes, which may be overwritten. `filter` is a number from 0 to 4, `components` the number of bytes of a pixel
   /// that are written: 1 (red), 2 (red and alpha), 3 or 4.
   func filter(
-    _ row: UnsafePointer<UInt8>,
-    above: UnsafePointer<UInt8>,
-    pixels: Int,
+    _ row: Elements<UInt8>,
+    above: Elements<UInt8>,
     filter: Int,
     components: Int,
-    into output: UnsafeMutablePointer<UInt8>,
+    into output: MutableElements<UInt8>,
   ) {
+    let pixels = row.count / 4 - 1
+    precondition((1...4).contains(components) && output.count >= pixels * components + 12)
     if isNative {
-      unsafe vitrine_filter_row(row, above, pixels, Int32(filter), Int32(components), output)
-      return
+      // The rows are as long as is checked, and so is the output.
+      return unsafe Self.withPixels(row, above) { row, above, pixels in
+        unsafe output.withUnsafeBufferPointer { output in
+          unsafe vitrine_filter_row(row, above, pixels, Int32(filter), Int32(components), output.baseAddress)
+        }
+      }
     }
-    // All loaded bytes are those of `pixels` pixels, and of the one before them; all stored ones are in `output`.
     var x = 0
     while x < pixels {
       let count = min(4, pixels &- x)
-      let bytes = unsafe Self.residual(Neighbours(row + x &* 4, above + x &* 4, pixels: count), filter)
+      let bytes = Self.residual(Neighbours(row, above, x, pixels: count), filter)
       for index in 0..<count {
         let first = index &* 4
         let pixel = SIMD4(bytes[first], bytes[first &+ 1], bytes[first &+ 2], bytes[first &+ 3])
-        unsafe Self.store(pixel, components, output + (x &+ index) &* components)
+        Self.store(pixel, components, output, at: (x &+ index) &* components)
       }
       x &+= count
+    }
+  }
+
+  /// Calls `body` with the second pixels of two rows, which are of the same length, and with the number of pixels from
+  /// there.
+  private static func withPixels(
+    _ row: Elements<UInt8>,
+    _ above: Elements<UInt8>,
+    _ body: (UnsafePointer<UInt8>, UnsafePointer<UInt8>, Int) -> Void,
+  ) {
+    precondition(row.count >= 4 && row.count & 3 == 0 && above.count == row.count)
+    unsafe row.withUnsafeBufferPointer { row in
+      unsafe above.withUnsafeBufferPointer { above in
+        guard let start = row.baseAddress, let above = above.baseAddress else { return }
+        unsafe body(start + 4, above + 4, row.count / 4 - 1)
+      }
     }
   }
 
@@ -88,17 +102,17 @@ extension PixelKernels {
     }
   }
 
+  /// Writes the components of a pixel that count.
   @inline(__always)
-  static func store(_ pixel: SIMD4<UInt8>, _ components: Int, _ output: UnsafeMutablePointer<UInt8>) {
-    // The caller has room for `components` bytes.
-    unsafe output[0] = pixel.x
+  static func store(_ pixel: SIMD4<UInt8>, _ components: Int, _ output: MutableElements<UInt8>, at index: Int) {
+    output[index] = pixel.x
     switch components {
     case 1: break
-    case 2: unsafe output[1] = pixel.w
+    case 2: output[index &+ 1] = pixel.w
     default:
-      unsafe output[1] = pixel.y
-      unsafe output[2] = pixel.z
-      if components == 4 { unsafe output[3] = pixel.w }
+      output[index &+ 1] = pixel.y
+      output[index &+ 2] = pixel.z
+      if components == 4 { output[index &+ 3] = pixel.w }
     }
   }
 }
@@ -114,48 +128,49 @@ extension PixelKernels {
     var above: Bytes
     var corner: Bytes
 
+    /// Takes the pixels at `x` behind the first ones of both rows.
     @inline(__always)
-    init(_ row: UnsafePointer<UInt8>, _ above: UnsafePointer<UInt8>, pixels: Int) {
-      // The caller has so many pixels, and one before them.
+    init(_ row: Elements<UInt8>, _ above: Elements<UInt8>, _ x: Int, pixels: Int) {
+      let range = x &* 4..<(x &+ pixels &+ 1) &* 4
+      let (row, above) = (row.extracting(range), above.extracting(range))
       if pixels == 4 {
-        value = unsafe UnsafeRawPointer(row).loadUnaligned(as: Bytes.self)
-        left = unsafe UnsafeRawPointer(row - 4).loadUnaligned(as: Bytes.self)
-        self.above = unsafe UnsafeRawPointer(above).loadUnaligned(as: Bytes.self)
-        corner = unsafe UnsafeRawPointer(above - 4).loadUnaligned(as: Bytes.self)
+        (value, left) = (row.sixteen(at: 4), row.sixteen(at: 0))
+        (self.above, corner) = (above.sixteen(at: 4), above.sixteen(at: 0))
         return
       }
       // What a filter leaves of zeros is zero.
       (value, left, self.above, corner) = (Bytes(), Bytes(), Bytes(), Bytes())
       for index in 0..<pixels &* 4 {
-        unsafe (value[index], left[index]) = (row[index], row[index &- 4])
-        unsafe (self.above[index], corner[index]) = (above[index], above[index &- 4])
+        (value[index], left[index]) = (row[index &+ 4], row[index])
+        (self.above[index], corner[index]) = (above[index &+ 4], above[index])
       }
     }
   }
 
+  /// The sizes of what a filter leaves of the pixels behind the first ones.
   @inline(__always)
-  private static func addSizes(
-    _ row: UnsafePointer<UInt8>,
-    _ above: UnsafePointer<UInt8>,
-    _ pixels: Int,
+  private static func size(
+    _ row: Elements<UInt8>,
+    _ above: Elements<UInt8>,
     _ mask: Bytes,
-    to sum: UnsafeMutablePointer<UInt64>,
     _ residual: (Neighbours) -> Bytes,
-  ) {
-    var x = 0
+  ) -> UInt64 {
+    let pixels = row.count / 4 - 1
+    var (x, sum) = (0, UInt64(0))
     while x < pixels {
       // A size is 128 at most, of which 511 fit into 16 bits.
       let end = min(pixels, x &+ 4 &* 511)
       var sizes = SIMD16<UInt16>()
       while x < end {
         let count = min(4, end &- x)
-        let bytes = unsafe residual(Neighbours(row + x &* 4, above + x &* 4, pixels: count))
+        let bytes = residual(Neighbours(row, above, x, pixels: count))
         let size = bytes.replacing(with: Bytes() &- bytes, where: bytes .> Bytes(repeating: 128))
         sizes &+= SIMD16<UInt16>(truncatingIfNeeded: size & mask)
         x &+= count
       }
-      for index in 0..<16 { unsafe sum[0] &+= UInt64(sizes[index]) }
+      for index in 0..<16 { sum &+= UInt64(sizes[index]) }
     }
+    return sum
   }
 
   @inline(__always)

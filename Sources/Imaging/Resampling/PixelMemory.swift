@@ -8,96 +8,74 @@ enum PixelLayout {
   case ink
 }
 
-/// Floats allocated once and freed with their owner.
+/// Rows to be added, by their addresses, as the kernels in C take them.
 @safe
-final class FloatRow {
-  // Owned: allocated in init, freed in deinit, used by one thread at a time.
-  let pointer: UnsafeMutablePointer<Float>
-  private let count: Int
+final class RowTable<Element: BitwiseCopyable> {
+  /// The number of elements of each row.
+  let rowLength: Int
+  // Each of `rowLength` elements, by the check of `fill`, whose owner keeps them while they are used.
+  private var addresses: [UnsafeRawPointer?]
 
-  init(count: Int) {
-    self.count = count
-    unsafe pointer = .allocate(capacity: count)
-    unsafe pointer.initialize(repeating: 0, count: count)
+  init(rowLength: Int) {
+    self.rowLength = rowLength
+    unsafe addresses = []
   }
 
-  deinit { unsafe pointer.deallocate() }
-
-  func clear() { unsafe pointer.update(repeating: 0, count: count) }
-}
-
-/// Sums of bytes.
-@safe
-final class WideRow {
-  // Owned: allocated in init, freed in deinit, used by one thread at a time.
-  let pointer: UnsafeMutablePointer<UInt32>
-  private let count: Int
-
-  init(count: Int) {
-    self.count = count
-    unsafe pointer = .allocate(capacity: count)
-    unsafe pointer.initialize(repeating: 0, count: count)
+  /// Replaces the rows by those that `row` returns for `places`.
+  @inline(__always)
+  func fill(_ places: Range<Int>, _ row: (Int) -> Elements<Element>) {
+    unsafe addresses.removeAll(keepingCapacity: true)
+    for place in places {
+      let row = row(place)
+      precondition(row.count >= rowLength, "a row is too short")
+      unsafe row.withUnsafeBufferPointer { unsafe addresses.append(UnsafeRawPointer($0.baseAddress)) }
+    }
   }
 
-  deinit { unsafe pointer.deallocate() }
-
-  func clear() { unsafe pointer.update(repeating: 0, count: count) }
-}
-
-/// A row of four bytes a pixel.
-@safe
-final class PixelRow {
-  // Owned: allocated in init, freed in deinit, used by one thread at a time.
-  let pointer: UnsafeMutableRawPointer
-  private let count: Int
-
-  init(count: Int) {
-    self.count = count
-    unsafe pointer = .allocate(byteCount: count * 4, alignment: 16)
+  /// Calls `body` with the addresses of the rows, as many weights, and a line of at least `rowLength` elements.
+  @inline(__always)
+  func withPointers<Weight>(
+    _ weights: ArraySlice<Weight>,
+    _ line: MutableElements<Weight>,
+    _ body: (UnsafePointer<UnsafeRawPointer?>, UnsafePointer<Weight>, UnsafeMutablePointer<Weight>) -> Void,
+  ) {
+    precondition(unsafe weights.count == addresses.count && line.count >= rowLength && rowLength & 3 == 0)
+    unsafe addresses.withUnsafeBufferPointer { rows in
+      unsafe weights.withUnsafeBufferPointer { weights in
+        unsafe line.withUnsafeBufferPointer { line in
+          guard let rows = rows.baseAddress, let weights = weights.baseAddress, let line = line.baseAddress else {
+            return
+          }
+          unsafe body(rows, weights, line)
+        }
+      }
+    }
   }
-
-  deinit { unsafe pointer.deallocate() }
-
-  var bytes: UnsafeMutableRawBufferPointer { unsafe UnsafeMutableRawBufferPointer(start: pointer, count: count * 4) }
 }
 
 /// A ring of the most recent rows, as many as a filter needs.
-@safe
-final class RowRing {
-  let element: PixelKernels.Element
+final class RowRing<Element: BitwiseCopyable & AdditiveArithmetic> {
   private let capacity: Int
-  private let bytesPerRow: Int
-  // Owned: allocated in init, freed in deinit, used by one thread at a time.
-  private let memory: UnsafeMutableRawPointer
-  private let order: UnsafeMutablePointer<UnsafeRawPointer?>
+  private let memory: OwnedElements<Element>
+  private let table: RowTable<Element>
 
   /// Makes a ring of `capacity` rows of `count` elements.
-  init(capacity: Int, count: Int, element: PixelKernels.Element) {
-    self.element = element
+  init(capacity: Int, count: Int) {
     self.capacity = capacity
-    bytesPerRow = count * element.size
-    unsafe memory = .allocate(byteCount: capacity * bytesPerRow, alignment: 64)
-    unsafe memory.initializeMemory(as: UInt8.self, repeating: 0, count: capacity * bytesPerRow)
-    unsafe order = .allocate(capacity: capacity)
-    unsafe order.initialize(repeating: nil, count: capacity)
-  }
-
-  deinit {
-    unsafe memory.deallocate()
-    unsafe order.deallocate()
+    memory = OwnedElements(repeating: .zero, count: capacity * count)
+    table = RowTable(rowLength: count)
   }
 
   /// Returns the memory of a row, which replaces the row `capacity` rows before it.
-  func row(_ index: Int) -> UnsafeMutableRawPointer {
-    // The remainder keeps it in bounds.
-    unsafe memory + index % capacity * bytesPerRow
+  func row(_ index: Int) -> MutableElements<Element> {
+    let start = index % capacity * table.rowLength
+    return memory.elements.extracting(start..<start + table.rowLength)
   }
 
-  /// Returns the memory of the rows from `first`, of which there are at most `capacity`.
-  func rows(from first: Int, count: Int) -> UnsafeMutablePointer<UnsafeRawPointer?> {
+  /// Returns the rows from `first`, of which there are at most `capacity`, until the next call.
+  func rows(from first: Int, count: Int) -> RowTable<Element> {
     precondition(count <= capacity)
-    // `count` entries are within the table by the line above.
-    for index in 0..<count { unsafe order[index] = UnsafeRawPointer(row(first + index)) }
-    return unsafe order
+    table.fill(first..<first + count) { row($0).elements }
+    return table
   }
 }

@@ -34,69 +34,81 @@ package struct PlaneMeans {
     return factor < leastFactor ? 1 : factor
   }
 
-  /// Writes the means of all blocks of a plane of bytes; both planes are as large as this says.
+  /// Writes the means of all blocks of a plane of bytes; lengths are those from one row to the next.
   package func shrink(
-    _ source: UnsafePointer<UInt8>,
-    _ bytesPerRow: Int,
-    into target: UnsafeMutablePointer<UInt8>,
-    _ bytesPerTargetRow: Int,
+    _ source: Elements<UInt8>,
+    _ rowLength: Int,
+    into target: MutableElements<UInt8>,
+    _ targetRowLength: Int,
     _ control: DecodeControl,
   ) throws(ImageError) {
-    try unsafe shrink(source, bytesPerRow, target, bytesPerTargetRow, UInt8.self, sum: UInt16.self, control)
+    try shrink(source, rowLength, target, targetRowLength, sum: UInt16.self, control)
   }
 
-  /// Writes the means of all blocks of a plane of 16-bit samples; both planes are as large as this says.
-  package func shrinkShorts(
-    _ source: UnsafePointer<UInt8>,
-    _ bytesPerRow: Int,
-    into target: UnsafeMutablePointer<UInt8>,
-    _ bytesPerTargetRow: Int,
+  /// Writes the means of all blocks of a plane of 16-bit samples.
+  package func shrink(
+    _ source: Elements<UInt16>,
+    _ rowLength: Int,
+    into target: MutableElements<UInt16>,
+    _ targetRowLength: Int,
     _ control: DecodeControl,
   ) throws(ImageError) {
-    try unsafe shrink(source, bytesPerRow, target, bytesPerTargetRow, UInt16.self, sum: UInt32.self, control)
+    try shrink(source, rowLength, target, targetRowLength, sum: UInt32.self, control)
   }
 
   /// A sum of `factorY` samples fits `Sum`.
-  private func shrink<Sample: FixedWidthInteger & UnsignedInteger, Sum: FixedWidthInteger & UnsignedInteger>(
-    _ source: UnsafePointer<UInt8>,
-    _ bytesPerRow: Int,
-    _ target: UnsafeMutablePointer<UInt8>,
-    _ bytesPerTargetRow: Int,
-    _ sample: Sample.Type,
+  private func shrink<Sample: FixedWidthInteger & BitwiseCopyable, Sum: FixedWidthInteger & BitwiseCopyable>(
+    _ source: Elements<Sample>,
+    _ rowLength: Int,
+    _ target: MutableElements<Sample>,
+    _ targetRowLength: Int,
     sum: Sum.Type,
     _ control: DecodeControl,
   ) throws(ImageError) {
-    let sums = UnsafeMutablePointer<Sum>.allocate(capacity: width)
-    defer { unsafe sums.deallocate() }
-    let count = (width + factorX - 1) / factorX
+    let memory = OwnedElements(repeating: Sum(0), count: width)
+    let sums = memory.elements
+    let whole = width / factorX
     for (index, top) in stride(from: 0, to: height, by: factorY).enumerated() {
       if index % 16 == 0 { try control.check() }
       let rows = min(factorY, height - top)
-      for row in 0..<rows {
-        // Row `top + row` is within the plane.
-        let line = unsafe UnsafeRawPointer(source + (top + row) * bytesPerRow).assumingMemoryBound(to: Sample.self)
-        if row == 0 {
-          for x in 0..<width { unsafe sums[x] = Sum(truncatingIfNeeded: line[x]) }
-        } else {
-          for x in 0..<width { unsafe sums[x] &+= Sum(truncatingIfNeeded: line[x]) }
-        }
+      sums.update(repeating: 0)
+      for row in top..<top + rows {
+        add(source.extracting(row * rowLength..<row * rowLength + width), to: sums)
       }
-      let line = unsafe UnsafeMutableRawPointer(target + index * bytesPerTargetRow)
-      let means = unsafe line.assumingMemoryBound(to: Sample.self)
-      let whole = width / factorX
+      let means = target.extracting(index * targetRowLength..<(index + 1) * targetRowLength)
       // Multiplying by the reciprocal is exact enough: sums have at most 24 bits.
       let share = 1 / Float(rows * factorX)
       for x in 0..<whole {
-        var total: UInt32 = 0
-        let block = unsafe sums + x * factorX
-        for column in 0..<factorX { unsafe total &+= UInt32(truncatingIfNeeded: block[column]) }
-        unsafe means[x] = Sample(truncatingIfNeeded: UInt32(Float(total) * share + 0.5))
+        let total = Self.total(sums.elements, x * factorX..<(x + 1) * factorX)
+        means[x] = Sample(truncatingIfNeeded: UInt32(Float(total) * share + 0.5))
       }
-      guard whole < count else { continue }
-      let rest = width - whole * factorX
+      guard whole * factorX < width else { continue }
+      let total = Self.total(sums.elements, whole * factorX..<width)
+      means[whole] = Sample(truncatingIfNeeded: UInt32(Float(total) / Float(rows * (width - whole * factorX)) + 0.5))
+    }
+  }
+
+  private func add<Sample: FixedWidthInteger, Sum: FixedWidthInteger>(
+    _ line: Elements<Sample>,
+    to sums: MutableElements<Sum>,
+  ) {
+    precondition(line.count == width && sums.count == width)
+    // In bounds by the line above. Without checks the loop is vectorised.
+    unsafe line.withUnsafeBufferPointer { line in
+      unsafe sums.withUnsafeBufferPointer { sums in
+        for x in 0..<width { unsafe sums[x] &+= Sum(truncatingIfNeeded: line[x]) }
+      }
+    }
+  }
+
+  @inline(__always)
+  private static func total<Sum: FixedWidthInteger>(_ sums: Elements<Sum>, _ range: Range<Int>) -> UInt32 {
+    precondition(range.lowerBound >= 0 && range.upperBound <= sums.count)
+    // In bounds by the line above. Without checks the loop is vectorised.
+    return unsafe sums.withUnsafeBufferPointer { sums in
       var total: UInt32 = 0
-      for x in whole * factorX..<width { unsafe total &+= UInt32(truncatingIfNeeded: sums[x]) }
-      unsafe means[whole] = Sample(truncatingIfNeeded: UInt32(Float(total) / Float(rows * rest) + 0.5))
+      for x in range { unsafe total &+= UInt32(truncatingIfNeeded: sums[x]) }
+      return total
     }
   }
 }

@@ -33,6 +33,11 @@ final class Resampler {
     var averaged = 1.0
   }
 
+  private enum Ring {
+    case bytes(RowRing<UInt8>)
+    case floats(RowRing<Float>)
+  }
+
   let outputWidth: Int
   let outputHeight: Int
   /// The last source row that is needed; reading may stop after it.
@@ -46,12 +51,11 @@ final class Resampler {
   private let box: BoxFilter?
   private let horizontal: FilterWeights
   private let vertical: FilterWeights
-  private let rowLength: Int
   /// The rows to filter: unchanged bytes where possible, otherwise premultiplied floats of 0 to 255.
-  private let ring: RowRing
-  private let line: FloatRow
-  private let sums: FloatRow
-  private let output: PixelRow
+  private let ring: Ring
+  private let line: OwnedElements<Float>
+  private let sums: OwnedElements<Float>
+  private let output: OwnedElements<UInt8>
   private var sourceRow = 0
   private var filterRow = 0
   private var nextOutput = 0
@@ -106,12 +110,15 @@ final class Resampler {
       outputCount: outputHeight,
       averaged: source.averaged * Double(factorY),
     )
-    rowLength = width * 4
+    let rowLength = width * 4
     let staysBytes = kernels.prefersBytes && box == nil && !usesLinearLight && layout != .colorAndAlpha
-    ring = RowRing(capacity: vertical.mostTaps, count: rowLength, element: staysBytes ? .byte : .float)
-    line = FloatRow(count: rowLength)
-    sums = FloatRow(count: outputWidth * 4)
-    output = PixelRow(count: outputWidth)
+    let taps = vertical.mostTaps
+    ring =
+      staysBytes
+      ? .bytes(RowRing(capacity: taps, count: rowLength)) : .floats(RowRing(capacity: taps, count: rowLength))
+    line = OwnedElements(repeating: 0, count: rowLength)
+    sums = OwnedElements(repeating: 0, count: outputWidth * 4)
+    output = OwnedElements(repeating: 0, count: outputWidth * 4)
   }
 
   private static func factor(_ filter: ResamplingFilter, _ scale: Double) -> Int {
@@ -137,71 +144,54 @@ final class Resampler {
   ///
   /// A row is RGBA with straight alpha, or four inks, in the source's whole width. `emit` may change its row until it
   /// returns.
-  func push<E: Error>(
-    _ row: UnsafeRawBufferPointer,
-    emit: (UnsafeMutableRawBufferPointer) throws(E) -> Void,
-  ) throws(E) {
+  func push<E: Error>(_ row: Elements<UInt8>, emit: (MutableElements<UInt8>) throws(E) -> Void) throws(E) {
     defer { sourceRow += 1 }
     guard sourceRow >= firstRow, sourceRow <= lastRow else { return }
-    // The slice checks the bounds: a row of the source holds the window's columns.
-    let pixels = unsafe UnsafeRawBufferPointer(rebasing: row[columns.lowerBound * 4..<columns.upperBound * 4])
-    guard unsafe keep(pixels) else { return }
+    guard keep(row.extracting(columns.lowerBound * 4..<columns.upperBound * 4)) else { return }
     filterRow += 1
     while nextOutput < outputHeight, vertical.starts[nextOutput] + vertical.counts[nextOutput] <= filterRow {
       filter(nextOutput)
       nextOutput += 1
-      try unsafe emit(output.bytes)
+      try emit(output.elements)
     }
   }
 
   /// Adds a source row to the ring.
   ///
   /// Returns `false` if it only completes part of a row there.
-  private func keep(_ pixels: UnsafeRawBufferPointer) -> Bool {
-    // A row of the ring has `rowLength` elements; without a box filter that is the number of elements in the window.
-    let target = unsafe ring.row(filterRow)
-    guard ring.element == .float else {
-      unsafe UnsafeMutableRawBufferPointer(start: target, count: rowLength).copyMemory(from: pixels)
-      return true
-    }
-    let floats = unsafe target.assumingMemoryBound(to: Float.self)
-    if let box { return unsafe box.push(pixels, into: floats) }
-    if usesLinearLight {
-      unsafe floats.update(repeating: 0, count: rowLength)
-      unsafe PixelKernels.addLinear(pixels, into: floats, count: columns.count, hasAlpha: layout == .colorAndAlpha)
-    } else if layout == .colorAndAlpha {
-      unsafe PixelKernels.premultiply(pixels, into: floats, count: columns.count)
-    } else {
-      unsafe PixelKernels.widen(pixels, into: floats, count: columns.count)
+  private func keep(_ pixels: Elements<UInt8>) -> Bool {
+    switch ring {
+    case .bytes(let ring): ring.row(filterRow).update(from: pixels)
+    case .floats(let ring):
+      let floats = ring.row(filterRow)
+      if let box { return box.push(pixels, into: floats) }
+      if usesLinearLight {
+        floats.update(repeating: 0)
+        PixelKernels.addLinear(pixels, into: floats, hasAlpha: layout == .colorAndAlpha)
+      } else if layout == .colorAndAlpha {
+        PixelKernels.premultiply(pixels, into: floats)
+      } else {
+        PixelKernels.widen(pixels, into: floats)
+      }
     }
     return true
   }
 
   /// Makes an output row from those in the ring.
   private func filter(_ row: Int) {
-    let (first, taps) = (vertical.starts[row], vertical.counts[row])
-    unsafe vertical.weights.withUnsafeBufferPointer { weights in
-      guard let start = weights.baseAddress else { return }
-      // The ring's rows and the line are `rowLength` elements, for which both axes' weights were made.
-      unsafe kernels.combine(
-        ring.rows(from: first, count: taps),
-        of: ring.element,
-        weights: start + row * vertical.stride,
-        taps: taps,
-        into: line.pointer,
-        count: rowLength,
-      )
+    let (first, weights) = (vertical.starts[row], vertical[row])
+    let (line, sums) = (line.elements, sums.elements)
+    switch ring {
+    case .bytes(let ring):
+      kernels.combine(ring.rows(from: first, count: weights.count), weights: weights, into: line)
+    case .floats(let ring):
+      kernels.combine(ring.rows(from: first, count: weights.count), weights: weights, into: line)
     }
-    unsafe kernels.filterAcross(line.pointer, weights: horizontal, into: sums.pointer, count: outputWidth)
+    kernels.filterAcross(line.elements, weights: horizontal, into: sums)
     if usesLinearLight {
-      unsafe PixelKernels.encode(
-        sums.pointer,
-        into: output.pointer,
-        count: outputWidth,
-        hasAlpha: layout == .colorAndAlpha,
-      )
+      PixelKernels.encode(sums.elements, into: output.elements, hasAlpha: layout == .colorAndAlpha)
     } else {
-      unsafe PixelKernels.round(sums.pointer, into: output.pointer, count: outputWidth, layout: layout)
+      PixelKernels.round(sums, into: output.elements, layout: layout)
     }
   }
 }

@@ -7,7 +7,9 @@ struct TransferCurve {
   /// The byte for linear light of 0 to 1 in ``steps``, which are a fifth of a level apart where sRGB is steepest.
   let encoded: [UInt8]
 
-  private static let steps: Float = 16383
+  /// The number of places of ``encoded``, a power of two.
+  static let placeCount = 1 << 14
+  private static let steps = Float(placeCount - 1)
 
   /// IEC 61966-2-1, which Display P3 shares.
   static let sRGB = TransferCurve { $0 <= 0.04045 ? $0 / 12.92 : pow(($0 + 0.055) / 1.055, 2.4) }
@@ -15,8 +17,7 @@ struct TransferCurve {
   /// Makes the tables for a curve from 0 to 1, which must rise.
   private init(decode: (Double) -> Double) {
     levels = (0...255).map { Float(decode(Double($0) / 255)) }
-    let count = Int(Self.steps) + 1
-    var encoded = [UInt8](repeating: 255, count: count)
+    var encoded = [UInt8](repeating: 255, count: Self.placeCount)
     var start = 0
     // Powers only where one byte ends and the next begins: 256 of them, not one for each of 16,384 steps.
     for byte in 0..<255 {
@@ -29,10 +30,10 @@ struct TransferCurve {
 
   /// Returns the index in ``encoded`` of linear light; values below 0 or above 1 are clamped.
   @inline(__always)
-  static func place(_ light: SIMD4<Float>) -> SIMD4<Int32> {
+  static func place(_ light: SIMD4<Float>) -> SIMD4<UInt32> {
     let atLeast = light.replacing(with: 0, where: light .< 0)
     let scaled = atLeast.replacing(with: 1, where: atLeast .> 1) * steps + 12_582_912
-    // Four floats and four integers have the same size; the number that was rounded is in the last 22 bits.
-    return unsafe unsafeBitCast(scaled, to: SIMD4<Int32>.self) & 0x3F_FFFF
+    // The number that was rounded is in the last bits.
+    return scaled.bits & UInt32(placeCount - 1)
   }
 }

@@ -193,7 +193,7 @@ extension RowSource {
       if !options.acceptsPartial, let damage { throw damage }
       for index in 0..<got {
         let line = unsafe rows.rows(from: index, count: 1, width: width)
-        unsafe transform?.apply(to: line)
+        unsafe transform?.apply(to: MutableElements(line))
         try unsafe taker.take(UnsafeRawBufferPointer(line))
       }
       row += got

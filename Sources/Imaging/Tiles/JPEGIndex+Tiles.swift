@@ -97,7 +97,7 @@ extension JPEGIndex {
         let line = unsafe memory.rows(from: index, count: 1, width: rows.width)
         // The slice checks the bounds.
         let shown = unsafe UnsafeMutableRawBufferPointer(rebasing: line[part.x * 4..<(part.x + part.width) * 4])
-        unsafe transform?.apply(to: shown)
+        unsafe transform?.apply(to: MutableElements(shown))
         try unsafe pyramid.push(UnsafeRawBufferPointer(shown)) { (_, bitmap) in result = bitmap }
       }
       row += got

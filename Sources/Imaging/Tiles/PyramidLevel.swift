@@ -102,19 +102,11 @@ extension Bitmap {
   func upright(_ orientation: Orientation) -> Bitmap {
     guard orientation != .up else { return self }
     let size = orientation.applied(width: width, height: height)
-    return unsafe Bitmap(width: size.width, height: size.height, alpha: alpha, colorSpace: colorSpace) { target in
-      var writer = unsafe UprightWriter<UInt32>(
-        target,
-        SamplingPlan(width: size.width, height: size.height),
-        orientation,
-      )
-      unsafe withUnsafeBytes { source in
-        for row in 0..<height {
-          // The slice checks the bounds.
-          unsafe writer.write(
-            UnsafeRawBufferPointer(rebasing: source[row * bytesPerRow..<row * bytesPerRow + width * 4])
-          )
-        }
+    let plan = SamplingPlan(width: size.width, height: size.height)
+    return Bitmap.writing(width: size.width, height: size.height, alpha: alpha, colorSpace: colorSpace) { target in
+      var writer = UprightWriter<UInt32>(target, plan, orientation)
+      withElements { source in
+        for row in 0..<height { writer.write(source.rows(from: row, count: 1, width: width)) }
       }
       writer.finish()
     }

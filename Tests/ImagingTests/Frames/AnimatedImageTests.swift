@@ -441,8 +441,8 @@ private struct GatedFrames: ImageDecoder {
         }
       }
     }
-    return unsafe HeldRows(width: 4, height: 4, hasAlpha: false) { (pixels, _) throws(ImageError) in
-      unsafe pixels.initializeMemory(as: UInt8.self, repeating: 255)
+    return HeldRows(width: 4, height: 4, hasAlpha: false) { (pixels, _) throws(ImageError) in
+      pixels.update(repeating: 255)
     }
   }
 }

@@ -305,9 +305,9 @@ private struct StripesDecoder: ImageDecoder {
 
   func open(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) -> (any RowSource)? {
     let red = UInt8(60 * request.frame)
-    return unsafe HeldRows(width: 4, height: 4, hasAlpha: false) { (pixels, _) throws(ImageError) in
+    return HeldRows(width: 4, height: 4, hasAlpha: false) { (pixels, _) throws(ImageError) in
       for offset in stride(from: 0, to: pixels.count, by: 4) {
-        unsafe pixels.storeBytes(of: SIMD4<UInt8>(red, 0, 0, 255), toByteOffset: offset, as: SIMD4<UInt8>.self)
+        pixels.store(SIMD4(red, 0, 0, 255), at: offset)
       }
     }
   }

@@ -292,9 +292,9 @@ private struct ScriptedFrames: ImageDecoder {
     }
     hook?()
     if let code { throw ImageError(code, "as told") }
-    return unsafe HeldRows(width: 4, height: 4, hasAlpha: false) { (pixels, _) throws(ImageError) in
+    return HeldRows(width: 4, height: 4, hasAlpha: false) { (pixels, _) throws(ImageError) in
       for offset in stride(from: 0, to: pixels.count, by: 4) {
-        unsafe pixels.storeBytes(of: SIMD4(UInt8(frame), 0, 0, 255), toByteOffset: offset, as: SIMD4<UInt8>.self)
+        pixels.store(SIMD4(UInt8(frame), 0, 0, 255), at: offset)
       }
     }
   }

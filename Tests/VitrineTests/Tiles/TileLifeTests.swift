@@ -49,8 +49,8 @@ struct TileLifeTests {
         sched_yield()
       }
       events.change { $0.append(.finished(x: part.x)) }
-      return unsafe HeldRows(width: part.width, height: part.height, hasAlpha: false) { (pixels, _) in
-        unsafe pixels.initializeMemory(as: UInt8.self, repeating: 255)
+      return HeldRows(width: part.width, height: part.height, hasAlpha: false) { (pixels, _) in
+        pixels.update(repeating: 255)
       }
     }
 

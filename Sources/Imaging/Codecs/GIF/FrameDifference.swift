@@ -14,20 +14,19 @@ struct FrameDifference {
     precondition(changes.width == new.width && changes.height == new.height)
     var (changed, cleared) = (Extent(), Extent())
     for y in 0..<new.height {
-      unsafe old.withUnsafeBytes { old in
-        unsafe new.withUnsafeBytes { pixels in
-          let (start, marks) = unsafe (y * new.bytesPerRow, changes.row(y))
+      old.withElements { old in
+        new.withElements { pixels in
+          let (start, marks) = (y * new.bytesPerRow, changes.row(y))
+          marks.update(repeating: 0)
           for x in 0..<new.width {
-            // All three have rows of `width` pixels.
-            let before = unsafe old.loadUnaligned(fromByteOffset: start &+ x &* 4, as: UInt32.self).drawnColor
-            let after = unsafe pixels.loadUnaligned(fromByteOffset: start &+ x &* 4, as: UInt32.self).drawnColor
-            unsafe marks[x] = 0
-            guard before != after else { continue }
-            if after == 0 {
+            let before = old.load(at: start &+ x &* 4, as: UInt32.self)
+            let after = pixels.load(at: start &+ x &* 4, as: UInt32.self)
+            guard before != after, before.drawnColor != after.drawnColor else { continue }
+            if after.drawnColor == 0 {
               cleared.add(x, y)
             } else {
               changed.add(x, y)
-              unsafe marks[x] = 1
+              marks[x] = 1
             }
           }
         }
@@ -40,14 +39,17 @@ struct FrameDifference {
   mutating func redraw(_ area: PixelRegion, of new: Bitmap, _ changes: PixelMask) {
     var extent = Extent()
     for y in area.y..<area.y + area.height {
-      unsafe new.withUnsafeBytes { pixels in
-        let (start, marks) = unsafe (y * new.bytesPerRow, changes.row(y))
-        for x in area.x..<area.x + area.width {
-          // Both have rows of `width` pixels.
-          let color = unsafe pixels.loadUnaligned(fromByteOffset: start &+ x &* 4, as: UInt32.self).drawnColor
-          guard color != 0 else { continue }
-          extent.add(x, y)
-          unsafe marks[x] = 1
+      new.withElements { pixels in
+        let (start, marks) = (y * new.bytesPerRow, changes.row(y))
+        var columns: ClosedRange<Int>?
+        for x in area.x..<area.x + area.width
+        where pixels.load(at: start &+ x &* 4, as: UInt32.self).drawnColor != 0 {
+          columns = (columns?.lowerBound ?? x)...x
+          marks[x] = 1
+        }
+        if let columns {
+          extent.add(columns.lowerBound, y)
+          extent.add(columns.upperBound, y)
         }
       }
     }

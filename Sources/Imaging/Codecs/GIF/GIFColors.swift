@@ -60,7 +60,7 @@ final class GIFColors {
     for row in 0..<pixels.area.height {
       if batch.begins(row) { try check() }
       // The row is used before the next one is drawn.
-      unsafe writer.append(rows.next(&nearest))
+      writer.append(rows.next(&nearest))
     }
     return GIFPicture(transparent: transparent, data: writer.finish())
   }

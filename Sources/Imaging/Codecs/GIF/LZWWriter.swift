@@ -1,5 +1,4 @@
 /// Compresses indices as GIF has it (GIF89a specification, appendix F).
-@safe
 struct LZWWriter: ~Copyable {
   private static let longest = 12
   private static let slotCount = 1 << 14
@@ -16,9 +15,9 @@ struct LZWWriter: ~Copyable {
   private var block: [UInt8] = [0]
   private var blocks: [UInt8] = []
 
-  // Owned: allocated in init, freed in deinit, used by one thread at a time. An entry is a prefix, the index behind it
-  // and the code of both: 12, 8 and 12 bits. 0 is free, because no string has code 0.
-  private let table: UnsafeMutablePointer<UInt32>
+  // An entry is a prefix, the index behind it and the code of both: 12, 8 and 12 bits. 0 is free, because no string has
+  // code 0.
+  private let table = OwnedElements<UInt32>(repeating: 0, count: slotCount)
 
   /// Begins with indices below 2^`bits`, 1 to 8 of them.
   init(bits: Int) {
@@ -27,30 +26,28 @@ struct LZWWriter: ~Copyable {
     minimumSize = max(2, bits)
     size = minimumSize + 1
     next = (1 << minimumSize) + 2
-    unsafe table = .allocate(capacity: Self.slotCount)
-    unsafe table.initialize(repeating: 0, count: Self.slotCount)
     blocks.append(UInt8(minimumSize))
     write(clear)
   }
 
-  deinit { unsafe table.deallocate() }
-
   private var clear: Int { 1 << minimumSize }
 
   /// Compresses indices, each below 2^`bits`.
-  mutating func append(_ indices: UnsafeBufferPointer<UInt8>) {
-    guard let first = unsafe indices.first else { return }
-    var (prefix, start) = prefix < 0 ? (Int(first), 1) : (prefix, 0)
+  mutating func append(_ indices: Elements<UInt8>) {
+    guard indices.count > 0 else { return }
+    let table = table.elements
+    // As many as the mask below leaves, so that no look-up needs a check.
+    precondition(table.count == Self.slotCount)
+    var (prefix, start) = prefix < 0 ? (Int(indices[0]), 1) : (prefix, 0)
     while start < indices.count {
-      // Within the buffer by the line above.
-      let index = unsafe Int(indices[start])
+      let index = Int(indices[start])
       start &+= 1
       let key = UInt32(truncatingIfNeeded: prefix << 8 | index)
       var slot = Int((key &* 0x9E37_79B1) >> 18)
       var entry: UInt32
-      // The mask keeps the slot in the table, three quarters of which are free.
+      // Three quarters of the table are free.
       while true {
-        entry = unsafe table[slot]
+        entry = table[slot]
         if entry == 0 || entry >> 12 == key { break }
         slot = (slot &+ 1) & (Self.slotCount &- 1)
       }
@@ -60,7 +57,7 @@ struct LZWWriter: ~Copyable {
       }
       write(prefix)
       prefix = index
-      unsafe table[slot] = key << 12 | UInt32(truncatingIfNeeded: next)
+      table[slot] = key << 12 | UInt32(truncatingIfNeeded: next)
       add()
     }
     self.prefix = prefix
@@ -73,7 +70,7 @@ struct LZWWriter: ~Copyable {
     next += 1
     guard next > 4095 else { return }
     write(clear)
-    unsafe table.update(repeating: 0, count: Self.slotCount)
+    table.elements.update(repeating: 0)
     size = minimumSize + 1
     next = clear + 2
   }

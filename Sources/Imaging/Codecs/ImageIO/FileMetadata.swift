@@ -26,10 +26,7 @@ extension PNGHeader {
     let bodies = [(Chunk.eXIf, input.exif), (Chunk.iTXt, input.xmp.map { keyword + $0 })]
     var whole = Data(file.prefix(headerEnd))
     for case (let type, let body?) in bodies {
-      // The bytes are only read while the closure runs.
-      unsafe body.withUnsafeBytes { bytes in
-        whole += unsafe PNGChecksum.chunk(type, [ByteReader(bytes)])
-      }
+      whole += body.reading { PNGChecksum.chunk(type, [$0]) }
     }
     return whole + file.dropFirst(headerEnd)
   }

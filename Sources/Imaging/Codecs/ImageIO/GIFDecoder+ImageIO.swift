@@ -21,7 +21,7 @@ extension GIFDecoder {
   public func open(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) -> (any RowSource)? {
     let info = request.info
     guard request.frame < info.frameCount else { throw .noSuchFrame(request.frame, of: info) }
-    let pictures = unsafe GIFPictures(bytes, through: request.frame)
+    let pictures = unsafe GIFPictures(ByteReader(bytes), through: request.frame)
     // The first frame is drawn on nothing, so it needs no canvas and may be downsampled.
     if request.frame == 0, pictures.places.first?.covers(info.storedWidth, info.storedHeight) == true {
       return try pictures.open(0, request)

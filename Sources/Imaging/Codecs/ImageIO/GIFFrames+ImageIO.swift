@@ -25,8 +25,8 @@ struct GIFPictures: StoredFrames {
   var ending: ImageError { frames.ending }
 
   /// `bytes` must stay in place for the life of the pictures.
-  init(_ bytes: UnsafeRawBufferPointer, through last: Int) {
-    frames = unsafe GIFFrames(ByteReader(bytes), through: last)
+  init(_ bytes: ByteReader, through last: Int) {
+    frames = GIFFrames(bytes, through: last)
   }
 
   func draw(_ frame: Int, onto canvas: inout FrameCanvas, _ request: RowRequest) throws(ImageError) {

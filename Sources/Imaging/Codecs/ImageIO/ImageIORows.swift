@@ -95,7 +95,7 @@ enum ImageIORows {
     let hasAlpha = image.hasAlpha
     // Drawn in its own space, an image only changes its layout.
     let own = hasProfile && image.bitsPerComponent == 8 ? image.colorSpace.flatMap { $0.isDrawable ? $0 : nil } : nil
-    return unsafe HeldRows(
+    return HeldRows(
       width: width,
       height: height,
       hasAlpha: hasAlpha,
@@ -108,13 +108,13 @@ enum ImageIORows {
       // What ImageIO makes up for the missing rows is not shown.
       defer { wholeRows = present ?? height }
       if let layout, let data = image.dataProvider?.data as Data?,
-        unsafe data.withUnsafeBytes({ unsafe layout.copy($0, to: pixels) })
+        unsafe data.withUnsafeBytes({ layout.copy(unsafe Elements($0), to: pixels) })
       {
         if present != nil, let damage { throw damage }
         return
       }
       let space = own ?? target.platform
-      guard unsafe image.draw(into: pixels, width: width, height: height, in: space, hasAlpha: hasAlpha) else {
+      guard image.draw(into: pixels, width: width, height: height, in: space, hasAlpha: hasAlpha) else {
         throw ImageError(.overLimit, "not enough memory for the colours of an image")
       }
       if present != nil, let damage { throw damage }
@@ -156,27 +156,24 @@ private struct PlainLayout {
   }
 
   /// Copies pixels as RGBA; returns `false` if there are fewer than the layout needs.
-  func copy(_ source: UnsafeRawBufferPointer, to target: UnsafeMutableRawBufferPointer) -> Bool {
+  func copy(_ source: Elements<UInt8>, to target: MutableElements<UInt8>) -> Bool {
     guard target.count == 4 * width * height, bytesPerRow >= bytesPerPixel * width,
       source.count >= bytesPerRow * (height - 1) + bytesPerPixel * width
     else { return false }
     for row in 0..<height {
-      // In bounds by the lines above.
-      let from = unsafe UnsafeRawBufferPointer(
-        rebasing: source[row * bytesPerRow..<row * bytesPerRow + bytesPerPixel * width]
-      )
-      let to = unsafe UnsafeMutableRawBufferPointer(rebasing: target[4 * row * width..<4 * (row + 1) * width])
+      let from = source.extracting(row * bytesPerRow..<row * bytesPerRow + bytesPerPixel * width)
+      let to = target.rows(from: row, count: 1, width: width)
       if bytesPerPixel == 4 {
-        unsafe to.copyMemory(from: from)
-        if isOpaque { unsafe to.makeOpaque() }
+        to.update(from: from)
+        if isOpaque { to.makeOpaque() }
         continue
       }
       for x in 0..<width {
         let (red, step) = (x * bytesPerPixel, bytesPerPixel == 1 ? 0 : 1)
-        unsafe to[4 * x] = from[red]
-        unsafe to[4 * x + 1] = from[red + step]
-        unsafe to[4 * x + 2] = from[red + 2 * step]
-        unsafe to[4 * x + 3] = 255
+        to[4 * x] = from[red]
+        to[4 * x + 1] = from[red + step]
+        to[4 * x + 2] = from[red + 2 * step]
+        to[4 * x + 3] = 255
       }
     }
     return true
@@ -196,7 +193,7 @@ extension CGImage {
   ///
   /// - Returns: `false` if there was no memory.
   func draw(
-    into pixels: UnsafeMutableRawBufferPointer,
+    into pixels: MutableElements<UInt8>,
     width: Int,
     height: Int,
     in space: CGColorSpace,
@@ -206,9 +203,9 @@ extension CGImage {
     // Bitmap contexts have no straight alpha.
     let alpha = hasAlpha ? CGImageAlphaInfo.premultipliedLast : .noneSkipLast
     // `pixels` outlives the context, which ends with this function.
-    guard
-      let context = unsafe CGContext(
-        data: pixels.baseAddress,
+    let made = unsafe pixels.withUnsafeBufferPointer {
+      unsafe CGContext(
+        data: $0.baseAddress,
         width: width,
         height: height,
         bitsPerComponent: 8,
@@ -216,26 +213,24 @@ extension CGImage {
         space: space,
         bitmapInfo: alpha.rawValue | CGBitmapInfo.byteOrder32Big.rawValue,
       )
-    else { return false }
+    }
+    guard let context = made else { return false }
     context.interpolationQuality = width == self.width && height == self.height ? .none : .high
     context.setBlendMode(.copy)
     context.draw(self, in: CGRect(x: 0, y: 0, width: width, height: height))
     if hasAlpha {
-      unsafe pixels.unpremultiply()
+      pixels.unpremultiply()
     } else {
-      unsafe pixels.makeOpaque()
+      pixels.makeOpaque()
     }
     return true
   }
 }
 
-extension UnsafeMutableRawBufferPointer {
+extension MutableElements<UInt8> {
   /// Sets the fourth byte of each pixel, which has no value where it is skipped.
   fileprivate func makeOpaque() {
-    for offset in stride(from: 3, to: count, by: 4) {
-      // The stride stays within the memory.
-      unsafe storeBytes(of: 255, toByteOffset: offset, as: UInt8.self)
-    }
+    for offset in stride(from: 3, to: count, by: 4) { self[offset] = 255 }
   }
 }
 

@@ -102,12 +102,9 @@ extension JPEGHeader {
   ///
   /// Complexity: O(bytes).
   static func isWhole(_ bytes: ByteReader) -> Bool {
-    guard let base = unsafe bytes.bytes.baseAddress else { return false }
     var (offset, isInScan) = (2, false)
-    while offset < bytes.count {
-      // In bounds: from `offset` to the end of the bytes.
-      guard let found = unsafe memchr(base + offset, 0xFF, bytes.count - offset) else { return false }
-      offset = unsafe UnsafeRawPointer(found) - base + 1
+    while let found = bytes.firstOffset(of: 0xFF, from: offset) {
+      offset = found + 1
       guard let marker = bytes.byte(at: offset) else { return false }
       switch marker {
       case 0xD9: return isInScan

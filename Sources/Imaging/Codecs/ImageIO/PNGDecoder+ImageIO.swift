@@ -6,13 +6,12 @@ extension PNGDecoder {
   /// The bytes are those of the file, or of one frame of it. Of an animation ImageIO sees one still picture at a time,
   /// and never one that is cut.
   static func openPicture(
-    _ bytes: UnsafeRawBufferPointer,
+    _ reader: ByteReader,
     _ request: RowRequest,
     width: Int,
     height: Int,
   ) throws(ImageError) -> any RowSource {
     let format = request.info.format
-    let reader = unsafe ByteReader(bytes)
     if PNGHeader.isAnimated(reader) {
       guard let still = PNGAnimation.still(of: reader) else {
         throw ImageError(.truncated, format: format, "truncated: the file ends before its last row")
@@ -22,13 +21,15 @@ extension PNGDecoder {
       }
     }
     if PNGHeader.chunks(reader).contains(where: { $0.type == PNGHeader.Chunk.IEND && $0.isWhole }) {
-      return try unsafe ImageIORows.open(bytes, request, width: width, height: height)
+      return try unsafe reader.withUnsafeBytes { (bytes) throws(ImageError) in
+        try unsafe ImageIORows.open(bytes, request, width: width, height: height)
+      }
     }
     let lack = ImageError(.truncated, format: format, "truncated: the file ends before its last row")
     // ImageIO does not tell how many rows it has of a file that is not interlaced.
     guard format == .png, try PNGHeader(reader).isInterlaced else { throw lack }
     return try ImageIORows.open(
-      unsafe ImageIOSource(prefix: bytes),
+      unsafe reader.withUnsafeBytes { unsafe ImageIOSource(prefix: $0) },
       request,
       at: 0,
       width: width,
@@ -39,11 +40,10 @@ extension PNGDecoder {
 
   /// Returns the profile, as ImageIO reads it.
   static func profile(
-    of bytes: UnsafeRawBufferPointer,
+    of reader: ByteReader,
     _ format: ImageFormat,
     _ limits: DecodeLimits,
   ) throws(ImageError) -> ColorProfile? {
-    let reader = unsafe ByteReader(bytes)
     // A file of one pixel: the chunk alone, which may be all that has arrived of the file.
     guard let chunk = PNGHeader.chunks(reader).first(where: { $0.type == PNGHeader.Chunk.iCCP && $0.isWhole }) else {
       return nil
@@ -68,11 +68,9 @@ extension PNGDecoder {
     // A zlib stream (RFC 1950) of one stored block: no filter, one black pixel.
     let pixel: [UInt8] = [0x78, 0x01, 0x01, 4, 0, 0xFB, 0xFF, 0, 0, 0, 0, 0, 4, 0, 1]
     typealias Chunk = PNGHeader.Chunk
-    var file = PNGHeader.signature
-    // The readers live within the closures.
-    unsafe header.withUnsafeBytes { unsafe file += PNGChecksum.chunk(Chunk.IHDR, [ByteReader($0)]) }
+    var file = PNGHeader.signature + header.reading { PNGChecksum.chunk(Chunk.IHDR, [$0]) }
     file += PNGChecksum.chunk(chunk.type, [chunk.body])
-    unsafe pixel.withUnsafeBytes { unsafe file += PNGChecksum.chunk(Chunk.IDAT, [ByteReader($0)]) }
+    file += pixel.reading { PNGChecksum.chunk(Chunk.IDAT, [$0]) }
     return file + PNGChecksum.chunk(Chunk.IEND, [])
   }
 }

@@ -25,17 +25,16 @@ final class ProfileTransform: Sendable {
   /// Converts pixels in place: RGBA, whose alpha stays, or four inks, which become opaque colours.
   ///
   /// If there is no memory, the pixels stay as they are.
-  func apply(to pixels: UnsafeMutableRawBufferPointer) {
+  func apply(to pixels: MutableElements<UInt8>) {
     precondition(model != .gray)
     let count = pixels.count / 4
     guard count > 0 else { return }
     // Alpha is left out: a context would multiply the colours by it.
-    let converted = unsafe convert(UnsafeRawBufferPointer(pixels), count: count, bytesPerPixel: 4)
+    let converted = convert(pixels.elements, count: count, bytesPerPixel: 4)
     guard converted.count == 4 * count else { return }
     for offset in stride(from: 0, to: 4 * count, by: 4) {
-      // Both have four bytes for each pixel.
-      for index in 0..<3 { unsafe pixels[offset + index] = converted[offset + index] }
-      if model == .cmyk { unsafe pixels[offset + 3] = 255 }
+      for index in 0..<3 { pixels[offset + index] = converted[offset + index] }
+      if model == .cmyk { pixels[offset + 3] = 255 }
     }
   }
 
@@ -43,7 +42,7 @@ final class ProfileTransform: Sendable {
   func colorsOfGrays() -> [SIMD4<UInt8>] {
     precondition(model == .gray)
     let grays = (0...255).map { UInt8($0) }
-    let colors = unsafe grays.withUnsafeBytes { unsafe convert($0, count: 256, bytesPerPixel: 1) }
+    let colors = grays.withElements { convert($0, count: 256, bytesPerPixel: 1) }
     return (0..<256).map { gray in
       guard colors.count == 1024 else { return SIMD4(grays[gray], grays[gray], grays[gray], 255) }
       return SIMD4(colors[4 * gray], colors[4 * gray + 1], colors[4 * gray + 2], 255)
@@ -51,9 +50,9 @@ final class ProfileTransform: Sendable {
   }
 
   /// Converts pixels to RGB with a fourth byte; returns nothing if CoreGraphics fails.
-  private func convert(_ pixels: UnsafeRawBufferPointer, count: Int, bytesPerPixel: Int) -> [UInt8] {
+  private func convert(_ pixels: Elements<UInt8>, count: Int, bytesPerPixel: Int) -> [UInt8] {
     let alpha = bytesPerPixel == 4 && model == .rgb ? CGImageAlphaInfo.noneSkipLast : .none
-    let data = unsafe Data(pixels.prefix(count * bytesPerPixel)) as CFData
+    let data = Data(pixels.extracting(0..<count * bytesPerPixel).array) as CFData
     guard let provider = CGDataProvider(data: data),
       let image = unsafe CGImage(
         width: count,
@@ -71,7 +70,13 @@ final class ProfileTransform: Sendable {
     else { return [] }
     var result = [UInt8](repeating: 0, count: 4 * count)
     let isDrawn = unsafe result.withUnsafeMutableBytes { target in
-      unsafe image.draw(into: target, width: count, height: 1, in: self.target.platform, hasAlpha: false)
+      image.draw(
+        into: unsafe MutableElements(target),
+        width: count,
+        height: 1,
+        in: self.target.platform,
+        hasAlpha: false,
+      )
     }
     return isDrawn ? result : []
   }

@@ -20,6 +20,6 @@ extension WebPDecoder {
   /// ImageIO sees one picture at a time, as a file of its own that is not cut.
   public func open(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) -> (any RowSource)? {
     guard request.frame < max(1, request.info.frameCount) else { throw .noSuchFrame(request.frame, of: request.info) }
-    return try unsafe openFrame(bytes, request)
+    return try openFrame(unsafe ByteReader(bytes), request)
   }
 }

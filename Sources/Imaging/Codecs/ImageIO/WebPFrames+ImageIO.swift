@@ -26,10 +26,7 @@ extension WebPFrames {
 
 extension WebPDecoder {
   /// Reads the size of the picture or canvas, and whether it has an alpha channel.
-  static func features(
-    of bytes: UnsafeRawBufferPointer
-  ) throws(ImageError) -> (width: Int, height: Int, hasAlpha: Bool) {
-    let reader = unsafe ByteReader(bytes)
+  static func features(of reader: ByteReader) throws(ImageError) -> (width: Int, height: Int, hasAlpha: Bool) {
     guard let type = reader.ascii(at: 12, count: 4), let length = reader.littleEndian32(at: 16) else {
       throw ImageError(.truncated, format: .webp, "truncated: the file ends inside its header")
     }

@@ -112,10 +112,7 @@ struct PNGAnimation {
     }
     let rest = header.slice(8, 5)
     var file = PNGHeader.signature
-    unsafe size.withUnsafeBytes { bytes in
-      // The reader lives within the closure.
-      file += unsafe PNGChecksum.chunk(PNGHeader.Chunk.IHDR, [ByteReader(bytes), rest])
-    }
+    file += size.reading { PNGChecksum.chunk(PNGHeader.Chunk.IHDR, [$0, rest]) }
     file += shared + PNGChecksum.chunk(PNGHeader.Chunk.IDAT, frame.pieces.map(\.pixels))
     // Without an end chunk the reader reports the frame as incomplete, not as wrong.
     if frame.isCut { file.removeLast(4) } else { file += PNGChecksum.chunk(PNGHeader.Chunk.IEND, []) }
@@ -136,8 +133,7 @@ enum PNGChecksum {
     var crc = ~UInt32(0)
     for shift in [24, 16, 8, 0] as [UInt32] { crc = crc >> 8 ^ table[Int((crc ^ type >> shift) & 0xFF)] }
     for piece in pieces {
-      // In bounds by the range.
-      for index in 0..<piece.count { crc = crc >> 8 ^ table[Int((crc ^ UInt32(unsafe piece.bytes[index])) & 0xFF)] }
+      for index in 0..<piece.count { crc = crc >> 8 ^ table[Int((crc ^ UInt32(piece.bytes[index])) & 0xFF)] }
     }
     return ~crc
   }
@@ -146,7 +142,7 @@ enum PNGChecksum {
   static func chunk(_ type: UInt32, _ pieces: [ByteReader], checksum: UInt32? = nil) -> [UInt8] {
     func big(_ value: UInt32) -> [UInt8] { [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) } }
     var chunk = big(UInt32(truncatingIfNeeded: pieces.reduce(0) { $0 + $1.count })) + big(type)
-    for piece in pieces { unsafe chunk.append(contentsOf: piece.bytes) }
+    for piece in pieces { chunk += piece.copy() }
     return chunk + big(checksum ?? of(type, pieces))
   }
 }

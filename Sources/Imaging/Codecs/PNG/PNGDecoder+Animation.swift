@@ -7,9 +7,9 @@ extension PNGDecoder {
   }
 
   /// Returns the first frame of an animation; `nil` if the animation is broken, so that its default picture is shown.
-  func firstFrame(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) -> HeldRows? {
+  func firstFrame(_ bytes: ByteReader, _ request: RowRequest) throws(ImageError) -> HeldRows? {
     do throws(ImageError) {
-      return try unsafe composed(bytes, request)
+      return try composed(bytes, request)
     } catch {
       guard error.code == .corrupt else { throw error }
       return nil
@@ -17,8 +17,8 @@ extension PNGDecoder {
   }
 
   /// Returns one frame of an animation, composed with the frames before it.
-  func composed(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) -> HeldRows {
-    try HeldRows.composed(unsafe PNGFrames(bytes, request.info, through: request.frame), request)
+  func composed(_ bytes: ByteReader, _ request: RowRequest) throws(ImageError) -> HeldRows {
+    try HeldRows.composed(PNGFrames(bytes, request.info, through: request.frame), request)
   }
 
   /// Opens the frames of an animation.
@@ -28,22 +28,21 @@ extension PNGDecoder {
     _ limits: DecodeLimits,
   ) throws(ImageError) -> (any FrameReader)? {
     guard info.format == .apng, info.frameCount > 1 else { return nil }
-    return try CanvasFrames(unsafe PNGFrames(bytes, info, through: info.frameCount - 1), info, limits)
+    return try CanvasFrames(unsafe PNGFrames(ByteReader(bytes), info, through: info.frameCount - 1), info, limits)
   }
 }
 
 /// The frames of an APNG, each made a PNG file of its own.
-@safe
 private struct PNGFrames: StoredFrames {
   private let animation: PNGAnimation
   let places: [FramePlace]
   var ending: ImageError { animation.ending }
-  private let bytes: UnsafeRawBufferPointer
+  private let bytes: ByteReader
 
   /// `bytes` must stay in place for the life of the frames.
-  init(_ bytes: UnsafeRawBufferPointer, _ info: ImageInfo, through last: Int) {
-    unsafe self.bytes = bytes
-    animation = unsafe PNGAnimation(ByteReader(bytes), info, through: last)
+  init(_ bytes: ByteReader, _ info: ImageInfo, through last: Int) {
+    self.bytes = bytes
+    animation = PNGAnimation(bytes, info, through: last)
     places = animation.frames.map(\.ownPlace)
   }
 
@@ -61,8 +60,8 @@ private struct PNGFrames: StoredFrames {
   private func drawOwn(_ frame: Int, onto canvas: inout FrameCanvas, _ request: RowRequest) throws(ImageError) {
     let place = places[frame]
     // The file outlives the rows, which end with the closure.
-    try unsafe animation.file(of: frame).withImageBytes { (bytes) throws(ImageError) in
-      let rows = try unsafe PNGDecoder.openPicture(bytes, request.unscaled, width: place.width, height: place.height)
+    try animation.file(of: frame).reading { (bytes) throws(ImageError) in
+      let rows = try PNGDecoder.openPicture(bytes, request.unscaled, width: place.width, height: place.height)
       try canvas.draw(place, from: rows, format: .apng, request.control)
     }
   }
@@ -70,7 +69,7 @@ private struct PNGFrames: StoredFrames {
   private func drawDefaultPicture(onto canvas: inout FrameCanvas, _ request: RowRequest) throws(ImageError) {
     var place = FramePlace(width: request.info.storedWidth, height: request.info.storedHeight)
     place.disposal = places[0].disposal
-    let rows = try unsafe PNGDecoder.openPicture(bytes, request.unscaled, width: place.width, height: place.height)
+    let rows = try PNGDecoder.openPicture(bytes, request.unscaled, width: place.width, height: place.height)
     try canvas.draw(place, from: rows, format: .apng, request.control)
   }
 }

@@ -17,7 +17,12 @@ public struct PNGDecoder: ImageDecoder, VitrineDecoder, FrameDecoding {
     format: ImageFormat,
     limits: DecodeLimits,
   ) throws(ImageError) -> ImageInfo? {
-    let header = try unsafe PNGHeader(ByteReader(bytes))
+    try unsafe info(of: ByteReader(bytes), format, limits)
+  }
+
+  /// Reads the facts of the image, of a file or of a picture in one.
+  func info(of bytes: ByteReader, _ format: ImageFormat, _ limits: DecodeLimits) throws(ImageError) -> ImageInfo {
+    let header = try PNGHeader(bytes)
     var info = ImageInfo(
       format: format,
       storedWidth: header.width,
@@ -33,7 +38,7 @@ public struct PNGDecoder: ImageDecoder, VitrineDecoder, FrameDecoding {
     info.colorModel = header.colorType == 0 || header.colorType == 4 ? .gray : .rgb
     info.colorEncoding = header.colorEncoding
     if header.hasProfile, header.codePoints == nil {
-      info.colorProfile = try unsafe Self.profile(of: bytes, format, limits)
+      info.colorProfile = try Self.profile(of: bytes, format, limits)
     }
     return info
   }
@@ -58,13 +63,18 @@ public struct PNGDecoder: ImageDecoder, VitrineDecoder, FrameDecoding {
 
   /// Opens the image for reading rows.
   public func open(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) -> (any RowSource)? {
+    try unsafe open(ByteReader(bytes), request)
+  }
+
+  /// Opens a file, or a picture in one.
+  func open(_ bytes: ByteReader, _ request: RowRequest) throws(ImageError) -> any RowSource {
     guard request.frame < request.info.frameCount else { throw .noSuchFrame(request.frame, of: request.info) }
     if request.info.format == .apng {
-      let header = try unsafe PNGHeader(ByteReader(bytes))
-      if request.frame > 0 { return try unsafe composed(bytes, request) }
-      if !header.beginsWithDefaultPicture, let rows = try unsafe firstFrame(bytes, request) { return rows }
+      let header = try PNGHeader(bytes)
+      if request.frame > 0 { return try composed(bytes, request) }
+      if !header.beginsWithDefaultPicture, let rows = try firstFrame(bytes, request) { return rows }
     }
-    return try unsafe Self.openPicture(
+    return try Self.openPicture(
       bytes,
       request,
       width: request.info.storedWidth,

@@ -9,9 +9,7 @@ package struct PNGText: Sendable, Equatable {
 
   /// Reads a file; returns `nil` if it is no PNG, or has not all of its chunks to the last one.
   package init?(_ data: Data) {
-    // The bytes are only read while the closure runs.
-    let parts = unsafe data.withUnsafeBytes { unsafe Self.parts(of: ByteReader($0)) }
-    guard let parts else { return nil }
+    guard let parts = data.reading(Self.parts) else { return nil }
     (width, height, fields) = parts
   }
 

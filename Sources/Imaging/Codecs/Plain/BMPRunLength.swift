@@ -7,14 +7,13 @@ extension BMPHeader {
       throw ImageError(.truncated, format: .bmp, "truncated: the file ends before its first row")
     }
     let damage = try runLengthDamage(bytes, control)
-    return unsafe HeldRows(width: width, height: height, hasAlpha: true, damage: damage) {
+    return HeldRows(width: width, height: height, hasAlpha: true, damage: damage) {
       (pixels, wholeRows) throws(ImageError) in
       // Pixels that were not drawn are transparent, at the top of a truncated picture.
       wholeRows = height
       var decoder = RunLengthDecoder(self, bytes, control)
       try decoder.run { x, row, color in
-        // The decoder stays within the picture.
-        unsafe pixels.storeBytes(of: color, toByteOffset: (row * width + x) * 4, as: UInt32.self)
+        pixels.store(color, at: (row * width + x) * 4)
       }
     }
   }

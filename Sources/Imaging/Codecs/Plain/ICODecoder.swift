@@ -23,7 +23,7 @@ public struct ICODecoder: ImageDecoder, VitrineDecoder {
     var info = ImageInfo(format: .ico, storedWidth: best.width, storedHeight: best.height)
     info.hasAlpha = true
     if case .png(let file) = best.content {
-      info.colorProfile = try unsafe PNGDecoder().info(of: file.bytes, format: .png, limits: limits)?.colorProfile
+      info.colorProfile = try PNGDecoder().info(of: file, .png, limits).colorProfile
     }
     return info
   }
@@ -38,9 +38,7 @@ public struct ICODecoder: ImageDecoder, VitrineDecoder {
     case .bitmap(let header, let bytes, let length):
       return try header.iconRows(bytes, length: length)
     case .png(let file):
-      guard let info = try unsafe PNGDecoder().info(of: file.bytes, format: .png, limits: request.limits) else {
-        return nil
-      }
+      let info = try PNGDecoder().info(of: file, .png, request.limits)
       try request.limits.check(info)
       let inner = RowRequest(
         info: info,
@@ -50,7 +48,7 @@ public struct ICODecoder: ImageDecoder, VitrineDecoder {
         limits: request.limits,
         control: request.control,
       )
-      return try unsafe PNGDecoder().open(file.bytes, inner)
+      return try PNGDecoder().open(file, inner)
     }
   }
 }

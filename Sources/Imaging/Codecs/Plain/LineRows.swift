@@ -34,9 +34,8 @@ final class LineRows: RowSource {
         throw error
       }
       let start = done * bytesPerRow
-      // The slice checks the bounds, and the line has `4 * width` bytes.
-      unsafe line.withUnsafeBytes { source in
-        unsafe UnsafeMutableRawBufferPointer(rebasing: rows[start..<start + 4 * width]).copyMemory(from: source)
+      unsafe line.withUnsafeBytes {
+        unsafe MutableElements(rows).extracting(start..<start + 4 * width).update(from: Elements($0))
       }
       row += 1
       done += 1

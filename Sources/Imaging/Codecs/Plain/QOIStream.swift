@@ -37,8 +37,8 @@ package enum QOIStream {
     var result: Result<Int, ImageError> = .success(0)
     unsafe data.withUnsafeMutableBytes { target in
       do throws(ImageError) {
-        let room = unsafe UnsafeMutableRawBufferPointer(rebasing: target[begin...])
-        result = .success(try unsafe write(bitmap, into: room, check))
+        let room = unsafe MutableElements(target)
+        result = .success(try write(bitmap, into: room.extracting(begin..<room.count), check))
       } catch {
         result = .failure(error)
       }
@@ -49,27 +49,23 @@ package enum QOIStream {
   /// Writes pixels, and returns the number of bytes; `target` has room for ``maximumByteCount(of:)``.
   private static func write(
     _ bitmap: Bitmap,
-    into target: UnsafeMutableRawBufferPointer,
+    into target: MutableElements<UInt8>,
     _ check: () throws(ImageError) -> Void,
   ) throws(ImageError) -> Int {
     precondition(target.count >= maximumByteCount(of: bitmap))
     let added = bitmap.alpha == .opaque ? opaque : 0
     var table = [UInt32](repeating: 0, count: 64)
     var (last, run, count) = (start, 0, 0)
-    try unsafe bitmap.withUnsafeBytes { (pixels) throws(ImageError) in
+    try bitmap.withElements { (pixels) throws(ImageError) in
       // At most five bytes a pixel, four without alpha, for which there is room. A slot is below 64.
       func put(_ byte: UInt8) {
-        unsafe target.storeBytes(of: byte, toByteOffset: count, as: UInt8.self)
+        target[count] = byte
         count += 1
       }
       for row in 0..<bitmap.height {
         if row % 64 == 0 { try check() }
         for column in 0..<bitmap.width {
-          // Within `height` rows of `width` pixels.
-          let stored = unsafe pixels.loadUnaligned(
-            fromByteOffset: row &* bitmap.bytesPerRow &+ column &* 4,
-            as: UInt32.self,
-          )
+          let stored = pixels.load(at: row &* bitmap.bytesPerRow &+ column &* 4, as: UInt32.self)
           let pixel = UInt32(littleEndian: stored) | added
           if pixel == last {
             run += 1
@@ -93,7 +89,7 @@ package enum QOIStream {
             let blue = UInt8(truncatingIfNeeded: pixel >> 16) &- UInt8(truncatingIfNeeded: last >> 16)
             if pixel >> 24 != last >> 24 {
               put(0xFF)
-              unsafe target.storeBytes(of: pixel.littleEndian, toByteOffset: count, as: UInt32.self)
+              target.store(pixel.littleEndian, at: count)
               count += 4
             } else if red &+ 2 < 4, green &+ 2 < 4, blue &+ 2 < 4 {
               put(0x40 | (red &+ 2) << 4 | (green &+ 2) << 2 | (blue &+ 2))
@@ -124,11 +120,15 @@ package enum QOIStream {
   ///   - pixels: The memory of the bitmap.
   /// - Returns: `false` if the bytes are too few or too many for the pixels.
   package static func read(_ bytes: UnsafeRawBufferPointer, into pixels: UnsafeMutableRawBufferPointer) -> Bool {
+    unsafe read(Elements(bytes), into: MutableElements(pixels))
+  }
+
+  private static func read(_ bytes: Elements<UInt8>, into pixels: MutableElements<UInt8>) -> Bool {
     var table = [UInt32](repeating: 0, count: 64)
     var (last, offset, target) = (start, 0, 0)
     let (count, end) = (bytes.count, pixels.count & ~3)
     // Each place is checked before it is read or written: bytes may be damaged.
-    func byte(_ index: Int) -> UInt32 { unsafe UInt32(bytes[index]) }
+    func byte(_ index: Int) -> UInt32 { UInt32(bytes[index]) }
     while target < end {
       guard offset < count else { return false }
       let tag = byte(offset)
@@ -137,7 +137,7 @@ package enum QOIStream {
         let run = min(Int(tag & 63) &+ 1, (end &- target) / 4)
         guard run == Int(tag & 63) &+ 1 else { return false }
         for _ in 0..<run {
-          unsafe pixels.storeBytes(of: last.littleEndian, toByteOffset: target, as: UInt32.self)
+          pixels.store(last.littleEndian, at: target)
           target &+= 4
         }
         // As in the format: a run leaves the table as it is, but for the very first pixel.
@@ -162,7 +162,7 @@ package enum QOIStream {
       default: last = table[Int(tag)]
       }
       table[slot(last)] = last
-      unsafe pixels.storeBytes(of: last.littleEndian, toByteOffset: target, as: UInt32.self)
+      pixels.store(last.littleEndian, at: target)
       target &+= 4
     }
     return offset == count

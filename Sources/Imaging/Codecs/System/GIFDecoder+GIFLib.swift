@@ -12,35 +12,34 @@ extension GIFDecoder {
   public func open(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) -> (any RowSource)? {
     let info = request.info
     guard request.frame < info.frameCount else { throw .noSuchFrame(request.frame, of: info) }
-    let pictures = unsafe GIFPictures(bytes, through: request.frame)
+    let pictures = unsafe GIFPictures(ByteReader(bytes), through: request.frame)
     guard request.frame == 0 else { return try HeldRows.composed(pictures, request) }
     guard let frame = pictures.frames.frames.first else { throw pictures.ending }
     if !frame.isInterlaced { return try GIFRows(pictures.reader(at: 0), frame, info) }
     try request.limits.check(heldWidth: info.storedWidth, height: info.storedHeight, format: .gif)
     try request.limits.check(composed: frame.place.pixelCount, format: .gif)
-    return unsafe HeldRows(width: info.storedWidth, height: info.storedHeight, hasAlpha: info.hasAlpha) {
+    return HeldRows(width: info.storedWidth, height: info.storedHeight, hasAlpha: info.hasAlpha) {
       (pixels, wholeRows) throws(ImageError) in
-      let canvas = unsafe CoarseCanvas(pixels, width: info.storedWidth, height: info.storedHeight)
+      let canvas = CoarseCanvas(pixels, width: info.storedWidth, height: info.storedHeight)
       try canvas.draw(frame, from: pictures.reader(at: 0), request.control, &wholeRows)
     }
   }
 }
 
 /// The frames of a GIF, as giflib reads them.
-@safe
 final class GIFPictures: StoredFrames {
   let frames: GIFFrames
   var places: [FramePlace] { frames.places }
   var ending: ImageError { frames.ending }
-  private let bytes: UnsafeRawBufferPointer
+  private let bytes: ByteReader
   private var reader: GIFReader?
   /// The frame that the reader read last.
   private var last = -1
 
   /// `bytes` must stay in place for the life of the pictures.
-  init(_ bytes: UnsafeRawBufferPointer, through last: Int) {
-    frames = unsafe GIFFrames(ByteReader(bytes), through: last)
-    unsafe self.bytes = bytes
+  init(_ bytes: ByteReader, through last: Int) {
+    frames = GIFFrames(bytes, through: last)
+    self.bytes = bytes
   }
 
   /// Returns the reader of a frame's lines.
@@ -50,7 +49,7 @@ final class GIFPictures: StoredFrames {
     if let known = self.reader, frame > last {
       reader = known
     } else {
-      reader = try unsafe GIFReader(bytes)
+      reader = try GIFReader(bytes)
     }
     (self.reader, last) = (reader, frame)
     try reader.begin(frames.frames[frame])
@@ -116,14 +115,15 @@ private final class GIFFrameRows: RowSource {
 
   func read(into rows: UnsafeMutableRawBufferPointer, bytesPerRow: Int, count: Int) throws(ImageError) -> Int {
     let count = min(count, height - row)
-    precondition(count <= 0 || rows.count >= bytesPerRow * (count - 1) + width * 4)
+    // As long as its memory.
+    let rows = unsafe MutableElements(rows)
     for index in 0..<max(0, count) {
-      let start = row * width
-      if pixels.isEmpty { try reader.readLine(into: &line, row: row) }
-      for x in 0..<width {
-        let color = pixels.isEmpty ? colors[Int(line[x])] : pixels[start + x]
-        // In bounds by the precondition.
-        unsafe rows.storeBytes(of: color, toByteOffset: index * bytesPerRow + x * 4, as: UInt32.self)
+      let target = rows.extracting(index * bytesPerRow..<index * bytesPerRow + width * 4)
+      if pixels.isEmpty {
+        try reader.readLine(into: &line, row: row)
+        target.update(indices: line, colors, at: 0)
+      } else {
+        for x in 0..<width { target.store(pixels[row * width + x], at: x * 4) }
       }
       row += 1
     }
@@ -150,15 +150,15 @@ private final class GIFRows: RowSource {
 
   func read(into rows: UnsafeMutableRawBufferPointer, bytesPerRow: Int, count: Int) throws(ImageError) -> Int {
     let count = min(count, height - row)
-    precondition(count == 0 || rows.count >= bytesPerRow * (count - 1) + width * 4)
+    // As long as its memory.
+    let rows = unsafe MutableElements(rows)
     for index in 0..<count {
+      let target = rows.extracting(index * bytesPerRow..<index * bytesPerRow + width * 4)
       let isInFrame = row >= frame.top && row < frame.top + frame.height
-      if isInFrame { try reader.readLine(into: &line, row: row) }
-      for x in 0..<width {
-        let isDrawn = isInFrame && x >= frame.left && x < frame.left + frame.width
-        let color = isDrawn ? colors[Int(line[x - frame.left])] : 0
-        // In bounds by the precondition.
-        unsafe rows.storeBytes(of: color, toByteOffset: index * bytesPerRow + x * 4, as: UInt32.self)
+      if !isInFrame || frame.left > 0 || frame.width < width { target.update(repeating: 0) }
+      if isInFrame {
+        try reader.readLine(into: &line, row: row)
+        target.update(indices: line.prefix(max(0, width - frame.left)), colors, at: frame.left)
       }
       row += 1
     }
@@ -167,19 +167,15 @@ private final class GIFRows: RowSource {
 }
 
 /// An empty picture, onto which an interlaced frame is drawn coarsely first.
-@safe
 private struct CoarseCanvas {
   let width: Int
   let height: Int
   /// RGBA in memory order: the memory of the caller, which outlives the canvas.
-  ///
-  /// Every use is within `width` columns and `height` rows.
-  private let pixels: UnsafeMutableBufferPointer<UInt32>
+  private let pixels: MutableElements<UInt8>
 
-  init(_ pixels: UnsafeMutableRawBufferPointer, width: Int, height: Int) {
-    (self.width, self.height) = (width, height)
+  init(_ pixels: MutableElements<UInt8>, width: Int, height: Int) {
     precondition(pixels.count == 4 * width * height)
-    unsafe self.pixels = pixels.bindMemory(to: UInt32.self)
+    (self.pixels, self.width, self.height) = (pixels, width, height)
   }
 
   /// Draws a frame: each row also fills those below it, until they are read.
@@ -199,11 +195,25 @@ private struct CoarseCanvas {
       // Rows of the first two passes are eight apart, then four, then two.
       let reach = row % 8 == 0 ? 8 : row % 4 == 0 ? 4 : row % 2 == 0 ? 2 : 1
       for target in row..<min(row + reach, place.height) where place.top + target < height {
-        let start = (place.top + target) * width + place.left
-        for x in 0..<columns { unsafe pixels[start + x] = colors[Int(line[x])] }
+        let start = (place.top + target) * width * 4
+        pixels.extracting(start..<start + width * 4).update(indices: line.prefix(columns), colors, at: place.left)
       }
       wholeRows = max(wholeRows, min(place.top + row + reach, height))
     }
     wholeRows = height
+  }
+}
+
+extension MutableElements<UInt8> {
+  /// Writes the pixels of indices, from a column on.
+  fileprivate func update(indices: some Collection<UInt8>, _ colors: [UInt32], at column: Int) {
+    let colors = colors.span
+    // One for each index, so that no look-up needs a check.
+    precondition(colors.count == 256)
+    var offset = 4 * column
+    for index in indices {
+      store(colors[Int(index)], at: offset)
+      offset &+= 4
+    }
   }
 }

@@ -8,8 +8,8 @@ final class GIFReader {
   private let input: Input
 
   /// `bytes` must stay in place for the life of the reader.
-  init(_ bytes: UnsafeRawBufferPointer) throws(ImageError) {
-    let input = unsafe Input(bytes)
+  init(_ bytes: ByteReader) throws(ImageError) {
+    let input = Input(bytes)
     self.input = input
     var code: Int32 = 0
     // giflib keeps the pointer to `input` no longer than this object, which keeps it alive.
@@ -32,9 +32,10 @@ final class GIFReader {
       unsafe DGifGetImageDesc(file) == GIF_OK
     else { throw error("inside a frame's header") }
     // giflib refuses lines that are longer than what it believes to be left of the frame.
-    guard unsafe Int(file.pointee.Image.Width) == frame.place.width,
-      unsafe Int(file.pointee.Image.Height) == frame.place.height
-    else { throw GIFFrames.corrupt("two headers of a frame disagree") }
+    let size = unsafe (Int(file.pointee.Image.Width), Int(file.pointee.Image.Height))
+    guard size == (frame.place.width, frame.place.height) else {
+      throw GIFFrames.corrupt("two headers of a frame disagree")
+    }
   }
 
   /// Reads the next line of palette indices; `line` must be as long as the frame is wide.
@@ -55,32 +56,28 @@ final class GIFReader {
   }
 
   /// The bytes, as giflib reads them.
-  @safe
   private final class Input {
-    private let bytes: UnsafeRawBufferPointer
+    private let bytes: ByteReader
     var offset = 0
     private(set) var ranOut = false
 
-    init(_ bytes: UnsafeRawBufferPointer) {
-      unsafe self.bytes = bytes
+    init(_ bytes: ByteReader) {
+      self.bytes = bytes
     }
 
     static let read: InputFunc = { file, target, count in
-      guard let context = unsafe file?.pointee.UserData, let target = unsafe target else { return 0 }
-      // The `GIFReader` whose file this is keeps its input alive.
-      return unsafe Unmanaged<Input>.fromOpaque(context).takeUnretainedValue().read(target, Int(count))
+      guard let context = unsafe file?.pointee.UserData, count > 0 else { return 0 }
+      // giflib gives room for `count` bytes. The `GIFReader` whose file this is keeps its input alive.
+      let room = unsafe MutableElements(UnsafeMutableBufferPointer(start: target, count: Int(count)))
+      return unsafe Unmanaged<Input>.fromOpaque(context).takeUnretainedValue().read(into: room)
     }
 
-    private func read(_ target: UnsafeMutablePointer<GifByteType>, _ count: Int) -> Int32 {
-      let available = unsafe min(count, bytes.count - offset)
-      if available < count { ranOut = true }
-      guard available > 0 else { return 0 }
-      // In bounds of `bytes` by the line above; giflib gives room for `count` bytes.
-      unsafe UnsafeMutableRawBufferPointer(start: target, count: available).copyMemory(
-        from: UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + available])
-      )
-      offset += available
-      return Int32(available)
+    private func read(into room: MutableElements<UInt8>) -> Int32 {
+      let part = bytes.slice(offset, room.count)
+      if part.count < room.count { ranOut = true }
+      room.update(from: part.bytes)
+      offset += part.count
+      return Int32(part.count)
     }
   }
 }

@@ -13,17 +13,15 @@ final class InkTable: Sendable {
 
   // Owned: made in init, destroyed in deinit. A colour with a fourth component of 1; zero if it is not known. Each is
   // complete in itself, so that threads may read and write them in any order.
-  nonisolated(unsafe) private let colors: UnsafeMutablePointer<Atomic<UInt64>>
+  nonisolated(unsafe) private let colors = UnsafeMutableBufferPointer<Atomic<UInt64>>.allocate(capacity: count)
 
   init() {
-    unsafe colors = .allocate(capacity: Self.count)
     // Within the capacity.
-    for index in 0..<Self.count { unsafe (colors + index).initialize(to: Atomic(0)) }
+    for index in 0..<Self.count { unsafe colors.initializeElement(at: index, to: Atomic(0)) }
   }
 
   deinit {
-    unsafe colors.deinitialize(count: Self.count)
-    unsafe colors.deallocate()
+    unsafe colors.deinitialize().deallocate()
   }
 
   /// Converts pixels in place: four inks become opaque colours.
@@ -31,8 +29,8 @@ final class InkTable: Sendable {
   /// - Parameters:
   ///   - pixels: The pixels, of four bytes each.
   ///   - color: Returns the colour of inks, from 0 to 65,535.
-  func apply(to pixels: UnsafeMutableRawBufferPointer, _ color: (SIMD4<UInt16>) -> SIMD4<UInt16>) {
-    unsafe pixels.updateEachPixel { inks in
+  func apply(to pixels: MutableElements<UInt8>, _ color: (SIMD4<UInt16>) -> SIMD4<UInt16>) {
+    pixels.updateEachPixel { inks in
       let position = SIMD4<UInt32>(truncatingIfNeeded: inks) &* UInt32(Self.side - 1)
       // Divided by 255. The highest value is the end of the last cell.
       var cell = (position &+ 1 &+ (position &>> 8)) &>> 8
@@ -66,6 +64,7 @@ final class InkTable: Sendable {
     _ color: (SIMD4<UInt16>) -> SIMD4<UInt16>,
   ) -> SIMD4<UInt32> {
     // A cell is below the last place of each axis, so the corners of all cells are in the table.
+    precondition(index < Self.count)
     let known = unsafe colors[Int(index)].load(ordering: .relaxed)
     if known == 0, share > 0 { return SIMD4(truncatingIfNeeded: compute(index, color)) &* share }
     return SIMD4(truncatingIfNeeded: unsafe unsafeBitCast(known, to: SIMD4<UInt16>.self)) &* share
@@ -77,7 +76,7 @@ final class InkTable: Sendable {
     let places = (SIMD4(repeating: index) / Self.strides) % side
     var result = color(SIMD4(truncatingIfNeeded: (places &* 65_535 &+ (side - 1) / 2) / (side - 1)))
     result.w = 1
-    // Both are of eight bytes; the place is one of the table.
+    // Both are of eight bytes; the caller has checked the index.
     unsafe colors[Int(index)].store(unsafeBitCast(result, to: UInt64.self), ordering: .relaxed)
     return result
   }

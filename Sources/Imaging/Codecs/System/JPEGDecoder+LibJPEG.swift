@@ -9,14 +9,13 @@ extension JPEGDecoder {
     eighths: Int,
   ) throws(ImageError) -> any RowSource {
     if !request.info.streamsRows { try unsafe checkScans(bytes, request) }
+    let bytes = unsafe ByteReader(bytes)
     do throws(ImageError) {
-      return try unsafe JPEGRows(bytes, request, eighths: eighths)
+      return try JPEGRows(bytes, request, eighths: eighths)
     } catch {
       // A progressive file may end inside the header of a scan; the scans before it can be shown.
-      guard error.code == .truncated, !request.info.streamsRows, let end = unsafe lastSegment(bytes) else {
-        throw error
-      }
-      return try unsafe JPEGRows(UnsafeRawBufferPointer(rebasing: bytes[..<end]), request, eighths: eighths)
+      guard error.code == .truncated, !request.info.streamsRows, let end = lastSegment(bytes) else { throw error }
+      return try JPEGRows(bytes.slice(0, end), request, eighths: eighths)
     }
   }
 
@@ -35,20 +34,15 @@ extension JPEGDecoder {
     _ request: RowRequest,
     eighths: Int,
   ) throws(ImageError) -> any RowSource {
+    let bytes = unsafe ByteReader(bytes)
     // There is too little after the last whole scan to decode.
-    let end = unsafe request.info.streamsRows ? nil : lastSegment(bytes)
-    return try unsafe JPEGRows(
-      UnsafeRawBufferPointer(rebasing: bytes[..<(end ?? bytes.count)]),
-      request,
-      eighths: eighths,
-      isLoading: true,
-    )
+    let end = request.info.streamsRows ? bytes.count : lastSegment(bytes) ?? bytes.count
+    return try JPEGRows(bytes.slice(0, end), request, eighths: eighths, isLoading: true)
   }
 
   /// Returns the start of the last segment, which may be incomplete.
-  private static func lastSegment(_ bytes: UnsafeRawBufferPointer) -> Int? {
-    let reader = unsafe ByteReader(bytes)
-    return (2..<max(2, bytes.count - 1)).last { offset in
+  private static func lastSegment(_ reader: ByteReader) -> Int? {
+    (2..<max(2, reader.count - 1)).last { offset in
       guard reader.byte(at: offset) == 0xFF, let marker = reader.byte(at: offset + 1) else { return false }
       return marker != 0 && marker != 0xFF && !(0xD0...0xD7).contains(marker)
     }
@@ -79,7 +73,7 @@ private final class JPEGRows: RowSource {
   private(set) var damage: ImageError?
 
   init(
-    _ bytes: UnsafeRawBufferPointer,
+    _ bytes: ByteReader,
     _ request: RowRequest,
     eighths: Int,
     isLoading: Bool = false,
@@ -89,14 +83,17 @@ private final class JPEGRows: RowSource {
     self.stop = stop
     // The reader keeps the two pointers no longer than this object lives, which keeps `stop` alive. `bytes` outlives
     // it by the contract of `ImageDecoder.open`.
-    guard
-      let reader = unsafe vitrine_jpeg_create(
-        bytes.baseAddress?.assumingMemoryBound(to: UInt8.self),
-        bytes.count,
+    let reader = unsafe bytes.bytes.withUnsafeBufferPointer {
+      unsafe vitrine_jpeg_create(
+        $0.baseAddress,
+        $0.count,
         StopSignal.callback,
         Unmanaged.passUnretained(stop).toOpaque(),
       )
-    else { throw ImageError(.overLimit, format: .jpeg, "not enough memory for the JPEG decoder") }
+    }
+    guard let reader = unsafe reader else {
+      throw ImageError(.overLimit, format: .jpeg, "not enough memory for the JPEG decoder")
+    }
     unsafe self.reader = reader
     var info = vitrine_jpeg_info()
     var status = unsafe vitrine_jpeg_read_header(reader, &info)
@@ -156,17 +153,16 @@ private final class JPEGRows: RowSource {
   }
 
   func read(into rows: UnsafeMutableRawBufferPointer, bytesPerRow: Int, count: Int) throws(ImageError) -> Int {
+    // As long as its memory.
+    let rows = unsafe MutableElements(rows)
     precondition(rows.count >= bytesPerRow * (count - 1) + width * 4)
     try skip()
     let count = min(count, height - row)
     guard count > 0 else { return 0 }
-    // In bounds by the line above: `count` rows of `width` pixels at most.
-    let got = unsafe vitrine_jpeg_read_rows(
-      reader,
-      rows.baseAddress?.assumingMemoryBound(to: UInt8.self),
-      bytesPerRow,
-      Int32(count),
-    )
+    // In bounds by the precondition: `count` rows of `width` pixels at most.
+    let got = unsafe rows.withUnsafeBufferPointer {
+      unsafe vitrine_jpeg_read_rows(reader, $0.baseAddress, bytesPerRow, Int32(count))
+    }
     guard got >= 0 else { throw unsafe Self.error(reader, got, stop, request, row: row) }
     if unsafe vitrine_jpeg_truncated(reader) != 0 {
       let isCoarse = unsafe vitrine_jpeg_is_coarse(reader) != 0
@@ -183,9 +179,7 @@ private final class JPEGRows: RowSource {
     // Adobe stores CMYK with 255 for no ink. All viewers treat every file so, with or without Adobe's marker.
     if isCMYK {
       for row in 0..<Int(got) {
-        // In bounds by the check above.
-        unsafe UnsafeMutableRawBufferPointer(rebasing: rows[row * bytesPerRow..<row * bytesPerRow + width * 4])
-          .updateEachPixel { 255 &- $0 }
+        rows.extracting(row * bytesPerRow..<row * bytesPerRow + width * 4).updateEachPixel { 255 &- $0 }
       }
     }
     row += Int(got)

@@ -29,19 +29,20 @@ public struct JPEGEncoder: ImageEncoder {
     let (profile, segments) = (input.colorProfile?.data, JPEGMetadata.segments(of: input))
     let result = unsafe Self.withPointers(to: segments) { segments in
       unsafe (profile ?? Data()).withUnsafeBytes { profile in
-        var settings = unsafe vitrine_jpeg_options()
-        unsafe settings.quality = Int32(options.quality)
-        unsafe settings.across = options.subsampling == .yuv444 ? 1 : 2
-        unsafe settings.down = options.subsampling == .yuv420 ? 2 : 1
-        unsafe settings.progressive = options.isProgressive ? 1 : 0
-        // The two areas outlive the call, which only reads them.
-        unsafe settings.profile = profile.isEmpty ? nil : profile.baseAddress?.assumingMemoryBound(to: UInt8.self)
-        unsafe settings.profile_length = profile.count
-        unsafe settings.segments = segments.baseAddress
-        unsafe settings.segment_count = Int32(segments.count)
-        unsafe settings.stop = { context, _ in unsafe EncoderCancellation.at(context).isRequested ? 1 : 0 }
-        unsafe settings.context = cancellation.pointer
-        return unsafe Self.encode(flat, &settings)
+        // The areas outlive the call, which only reads them.
+        let settings = unsafe vitrine_jpeg_options(
+          quality: Int32(options.quality),
+          across: options.subsampling == .yuv444 ? 1 : 2,
+          down: options.subsampling == .yuv420 ? 2 : 1,
+          progressive: options.isProgressive ? 1 : 0,
+          profile: profile.isEmpty ? nil : profile.baseAddress?.assumingMemoryBound(to: UInt8.self),
+          profile_length: profile.count,
+          segments: segments.baseAddress,
+          segment_count: Int32(segments.count),
+          stop: { context, _ in unsafe EncoderCancellation.at(context).isRequested ? 1 : 0 },
+          context: cancellation.pointer,
+        )
+        return unsafe Self.encode(flat, settings)
       }
     }
     withExtendedLifetime(cancellation) {}
@@ -49,18 +50,15 @@ public struct JPEGEncoder: ImageEncoder {
   }
 
   /// Calls the shim, and takes ownership of the memory that it allocated.
-  private static func encode(_ flat: Bitmap, _ settings: inout vitrine_jpeg_options) -> Result<Data, ImageError> {
+  private static func encode(_ flat: Bitmap, _ settings: vitrine_jpeg_options) -> Result<Data, ImageError> {
     var out = unsafe vitrine_encoded()
+    var settings = unsafe settings
+    let (stride, width, height) = (flat.bytesPerRow, UInt32(flat.width), UInt32(flat.height))
     // The pixels are read only within the call: `height` rows of `bytesPerRow` bytes, which the bitmap has.
-    let status = unsafe flat.withUnsafeBytes { pixels in
-      unsafe vitrine_jpeg_encode(
-        pixels.baseAddress?.assumingMemoryBound(to: UInt8.self),
-        flat.bytesPerRow,
-        UInt32(flat.width),
-        UInt32(flat.height),
-        &settings,
-        &out,
-      )
+    let status = flat.withElements { pixels in
+      unsafe pixels.withUnsafeBufferPointer {
+        unsafe vitrine_jpeg_encode($0.baseAddress, stride, width, height, &settings, &out)
+      }
     }
     guard status != VITRINE_STOPPED else { return .failure(ImageError(.cancelled, "cancelled")) }
     guard status == VITRINE_OK, let bytes = unsafe out.bytes else {
@@ -79,14 +77,13 @@ public struct JPEGEncoder: ImageEncoder {
     to segments: [Data],
     _ body: (UnsafeBufferPointer<vitrine_jpeg_segment>) -> Value,
   ) -> Value {
-    let bytes = segments.reduce(Data(), +)
-    return unsafe bytes.withUnsafeBytes { memory in
+    segments.reduce(Data(), +).reading { bytes in
       var offset = 0
       let list = unsafe segments.map { segment in
         defer { offset += segment.count }
-        // Each begins where the one before ends, within their sum.
-        let start = unsafe memory.baseAddress?.advanced(by: offset).assumingMemoryBound(to: UInt8.self)
-        return unsafe vitrine_jpeg_segment(number: 1, bytes: start, length: segment.count)
+        return unsafe bytes.slice(offset, segment.count).bytes.withUnsafeBufferPointer {
+          unsafe vitrine_jpeg_segment(number: 1, bytes: $0.baseAddress, length: $0.count)
+        }
       }
       return unsafe list.withUnsafeBufferPointer { unsafe body($0) }
     }

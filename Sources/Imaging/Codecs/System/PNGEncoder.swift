@@ -197,52 +197,39 @@ struct PNGComposer {
 
   /// Returns bytes as a zlib stream.
   private static func compressed(_ bytes: [UInt8]) throws(ImageError) -> [UInt8] {
-    guard let deflater = unsafe vitrine_deflate_create(9, 15) else {
-      throw ImageError(.notEncodable, format: .png, "not enough memory for zlib")
-    }
-    defer { unsafe vitrine_deflate_destroy(deflater) }
+    let (deflater, part) = (try Deflater(level: 9, bits: 15), OwnedElements<UInt8>(repeating: 0, count: 1 << 14))
     var output: [UInt8] = []
-    var (left, hasEnded) = (bytes.count, false)
-    while !hasEnded {
-      var part = [UInt8](repeating: 0, count: 1 << 14)
-      var room = part.count
-      unsafe bytes.withUnsafeBufferPointer { source in
-        unsafe part.withUnsafeMutableBufferPointer { target in
-          guard let start = source.baseAddress, let output = target.baseAddress else { return }
-          // `left` bytes at the end of the source, and as much room as the target has.
-          hasEnded = unsafe vitrine_deflate(deflater, start + bytes.count - left, &left, output, &room, 1) != 0
-        }
+    bytes.withElements { bytes in
+      var (start, hasEnded) = (0, false)
+      while !hasEnded {
+        let rest = bytes.extracting(start..<bytes.count)
+        let result = deflater.deflate(rest, into: part.elements, isLast: true)
+        output += part.elements.elements.extracting(0..<result.written).array
+        (start, hasEnded) = (start + result.read, result.hasEnded)
       }
-      output += part[..<(part.count - room)]
     }
     return output
   }
 }
 
 /// A compressor that only counts.
-@safe
 private final class ZeroCounter: PNGCompressor {
   private static let bufferCount = 1 << 15
-  // Owned: allocated in init, freed in deinit, used by one thread at a time.
-  private let buffer: UnsafeMutablePointer<UInt8>
+  private let buffer = OwnedElements<UInt8>(repeating: 0, count: bufferCount + PNGScanlines.spare)
   private var count = 0
   private var zeros = 0
   private var total = 0
 
-  init() { unsafe buffer = .allocate(capacity: Self.bufferCount + 32) }
-
-  deinit { unsafe buffer.deallocate() }
-
-  func room(_ least: Int) throws(ImageError) -> UnsafeMutableBufferPointer<UInt8> {
+  func room(_ least: Int) throws(ImageError) -> MutableElements<UInt8> {
     if count + least > Self.bufferCount { try finish() }
-    return unsafe UnsafeMutableBufferPointer(start: buffer + count, count: Self.bufferCount - count)
+    return buffer.elements.extracting(count..<Self.bufferCount + PNGScanlines.spare)
   }
 
   func advance(_ count: Int) { self.count += count }
 
   func finish() throws(ImageError) {
-    // `count` bytes have been written.
-    for index in 0..<count where unsafe buffer[index] == 0 { zeros += 1 }
+    let written = buffer.elements.extracting(0..<count)
+    for index in written.indices where written[index] == 0 { zeros += 1 }
     total += count
     count = 0
   }

@@ -6,12 +6,12 @@ extension PNGDecoder {
   ///
   /// The bytes are those of the file, or of one frame of it.
   static func openPicture(
-    _ bytes: UnsafeRawBufferPointer,
+    _ bytes: ByteReader,
     _ request: RowRequest,
     width: Int,
     height: Int,
   ) throws(ImageError) -> any RowSource {
-    let reader = try unsafe PNGReader(bytes, limits: request.limits, format: request.info.format)
+    let reader = try PNGReader(bytes, limits: request.limits, format: request.info.format)
     guard reader.width == width, reader.height == height else {
       throw ImageError(.corrupt, format: request.info.format, "corrupt: two headers disagree")
     }
@@ -20,11 +20,11 @@ extension PNGDecoder {
 
   /// Returns the profile, which is compressed; libpng bounds the inflated size.
   static func profile(
-    of bytes: UnsafeRawBufferPointer,
+    of bytes: ByteReader,
     _ format: ImageFormat,
     _ limits: DecodeLimits,
   ) throws(ImageError) -> ColorProfile? {
-    try unsafe PNGReader(bytes, limits: limits, format: format).profile
+    try PNGReader(bytes, limits: limits, format: format).profile
   }
 
   /// Inflates the chunk with libpng, within the limit.
@@ -32,15 +32,10 @@ extension PNGDecoder {
   /// It is wrapped in a file of one pixel, because it may follow the picture.
   static func inflated(_ chunk: PNGHeader.Chunk, _ limits: DecodeLimits) -> Data? {
     let header: [UInt8] = [0, 0, 0, 1, 0, 0, 0, 1, 8, 0, 0, 0, 0]
-    var file = PNGHeader.signature
-    unsafe header.withUnsafeBytes { bytes in
-      // The reader lives within the closure.
-      file += unsafe PNGChecksum.chunk(PNGHeader.Chunk.IHDR, [ByteReader(bytes)])
-    }
+    var file = PNGHeader.signature + header.reading { PNGChecksum.chunk(PNGHeader.Chunk.IHDR, [$0]) }
     file += PNGChecksum.chunk(chunk.type, [chunk.body]) + PNGChecksum.chunk(PNGHeader.Chunk.IDAT, [])
-    return unsafe file.withUnsafeBytes { bytes in
-      // `file` outlives the reader, which ends with this closure.
-      unsafe (try? PNGReader(bytes, limits: limits, format: .png, keepsText: true))?.text("XML:com.adobe.xmp")
+    return file.reading {
+      (try? PNGReader($0, limits: limits, format: .png, keepsText: true))?.text("XML:com.adobe.xmp")
     }
   }
 }
@@ -61,20 +56,17 @@ final class PNGReader {
 
   /// Texts are read only if `keepsText` is set.
   init(
-    _ bytes: UnsafeRawBufferPointer,
+    _ bytes: ByteReader,
     limits: DecodeLimits,
     format: ImageFormat,
     keepsText: Bool = false,
   ) throws(ImageError) {
     (self.limits, self.format) = (limits, format)
     // `bytes` outlives the reader by the contract of `ImageDecoder.open`.
-    guard
-      let reader = unsafe vitrine_png_create(
-        bytes.baseAddress?.assumingMemoryBound(to: UInt8.self),
-        bytes.count,
-        max(1, limits.metadataByteCount),
-        keepsText ? 1 : 0,
-      )
+    let reader = unsafe bytes.bytes.withUnsafeBufferPointer {
+      unsafe vitrine_png_create($0.baseAddress, $0.count, max(1, limits.metadataByteCount), keepsText ? 1 : 0)
+    }
+    guard let reader = unsafe reader
     else { throw ImageError(.overLimit, format: format, "not enough memory for the PNG decoder") }
     unsafe self.reader = reader
     var info = unsafe vitrine_png_info()
@@ -93,22 +85,15 @@ final class PNGReader {
   deinit { unsafe vitrine_png_destroy(reader) }
 
   /// Reads rows; an interlaced file is read seven times into the same memory.
-  func read(into rows: UnsafeMutableRawBufferPointer, bytesPerRow: Int, count: Int, row: Int) throws(ImageError) -> Int
-  {
+  func read(into rows: MutableElements<UInt8>, bytesPerRow: Int, count: Int, row: Int) throws(ImageError) -> Int {
     precondition(rows.count >= bytesPerRow * (count - 1) + width * 4)
     // In bounds by the line above: `count` rows of `width` pixels at most.
-    let got = unsafe vitrine_png_read_rows(
-      reader,
-      rows.baseAddress?.assumingMemoryBound(to: UInt8.self),
-      bytesPerRow,
-      Int32(count),
-    )
+    let got = unsafe rows.withUnsafeBufferPointer {
+      unsafe vitrine_png_read_rows(reader, $0.baseAddress, bytesPerRow, Int32(count))
+    }
     guard got >= 0 else { throw unsafe Self.error(reader, format, row: row, of: height) }
-    try unsafe limits.check(
-      warnings: Int(vitrine_png_warnings(reader)),
-      first: "libpng's warnings",
-      format: format,
-    )
+    let warnings = unsafe Int(vitrine_png_warnings(reader))
+    try limits.check(warnings: warnings, first: "libpng's warnings", format: format)
     return Int(got)
   }
 
@@ -134,7 +119,9 @@ final class PNGRows: RowSource {
   }
 
   func read(into rows: UnsafeMutableRawBufferPointer, bytesPerRow: Int, count: Int) throws(ImageError) -> Int {
-    let got = try unsafe reader.read(into: rows, bytesPerRow: bytesPerRow, count: min(count, height - row), row: row)
+    // The reader checks the bounds.
+    let rows = unsafe MutableElements(rows)
+    let got = try reader.read(into: rows, bytesPerRow: bytesPerRow, count: min(count, height - row), row: row)
     row += got
     return got
   }
@@ -143,18 +130,14 @@ final class PNGRows: RowSource {
 extension PNGReader {
   /// Returns the rows of an Adam7 file: all seven passes are needed before the first row is final.
   func interlacedRows(_ control: DecodeControl) -> HeldRows {
-    unsafe HeldRows(width: width, height: height, hasAlpha: hasAlpha) { (pixels, wholeRows) throws(ImageError) in
+    HeldRows(width: width, height: height, hasAlpha: hasAlpha) { (pixels, wholeRows) throws(ImageError) in
       for _ in 0..<7 {
         var row = 0
         while row < self.height {
           try control.check()
           let count = min(64, self.height - row)
-          row += try unsafe self.read(
-            into: pixels.rows(from: row, count: count, width: self.width),
-            bytesPerRow: self.width * 4,
-            count: count,
-            row: row,
-          )
+          let rows = pixels.rows(from: row, count: count, width: self.width)
+          row += try self.read(into: rows, bytesPerRow: self.width * 4, count: count, row: row)
         }
         // Each pass covers the whole picture, from coarse to fine.
         wholeRows = self.height

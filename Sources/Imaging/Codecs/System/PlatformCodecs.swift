@@ -10,10 +10,11 @@ enum PlatformCodecs {
 
   /// Returns the beginning of what is compressed with gzip (RFC 1952), up to `limit` bytes or to where it is damaged.
   static func inflatedStart(of file: ByteReader, limit: Int) -> [UInt8] {
-    // The shim writes into the given room.
-    unsafe Array(unsafeUninitializedCapacity: limit) { room, count in
-      let bytes = unsafe file.bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
-      count = unsafe vitrine_gunzip_start(bytes, file.count, room.baseAddress, limit)
+    var room = [UInt8](repeating: 0, count: limit)
+    // The shim reads all bytes and writes into the given room.
+    let count = unsafe file.bytes.withUnsafeBufferPointer {
+      unsafe vitrine_gunzip_start($0.baseAddress, $0.count, &room, limit)
     }
+    return Array(room.prefix(count))
   }
 }

@@ -92,19 +92,20 @@ final class ProfileTransform: Sendable {
   }
 
   /// Converts pixels in place: RGBA, whose alpha stays, or four inks, which become opaque colours.
-  func apply(to pixels: UnsafeMutableRawBufferPointer) {
+  func apply(to pixels: MutableElements<UInt8>) {
     precondition(model != .gray)
     if let inks {
-      return unsafe inks.apply(to: pixels) { mixture in
+      return inks.apply(to: pixels) { mixture in
         var (mixture, color) = (mixture, SIMD4<UInt16>())
         // One pixel of four numbers in, and one out.
         unsafe cmsDoTransform(transform, &mixture, &color, 1)
         return color
       }
     }
-    guard let start = pixels.baseAddress else { return }
-    // Each pixel has four bytes before and after, and is read before it is written.
-    unsafe cmsDoTransform(transform, start, start, UInt32(pixels.count / 4))
+    unsafe pixels.withUnsafeBufferPointer {
+      // Each pixel has four bytes before and after, and is read before it is written.
+      unsafe cmsDoTransform(transform, $0.baseAddress, $0.baseAddress, UInt32($0.count / 4))
+    }
   }
 
   /// Returns the colour of each of the 256 grays.

@@ -3,22 +3,28 @@ import VitrineRuntime
 
 extension WebPDecoder {
   /// Reads the size of the picture or canvas, and whether it has an alpha channel.
-  static func features(
-    of bytes: UnsafeRawBufferPointer
-  ) throws(ImageError) -> (width: Int, height: Int, hasAlpha: Bool) {
-    var features = WebPBitstreamFeatures()
-    let status = unsafe WebPGetFeatures(bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count, &features)
+  static func features(of bytes: ByteReader) throws(ImageError) -> (width: Int, height: Int, hasAlpha: Bool) {
+    let (status, features) = bitstream(bytes)
     guard status == VP8_STATUS_OK else { throw ImageError(webP: status, "inside its header") }
     return (Int(features.width), Int(features.height), features.has_alpha != 0)
   }
 
+  private static func bitstream(_ bytes: ByteReader) -> (VP8StatusCode, WebPBitstreamFeatures) {
+    var features = WebPBitstreamFeatures()
+    let status = unsafe bytes.bytes.withUnsafeBufferPointer {
+      unsafe WebPGetFeatures($0.baseAddress, $0.count, &features)
+    }
+    return (status, features)
+  }
+
   package func memory(for bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) -> DecodeMemory {
-    let header = unsafe WebPHeader(ByteReader(bytes), metadataLimit: 0)
+    let bytes = unsafe ByteReader(bytes)
+    let header = WebPHeader(bytes, metadataLimit: 0)
     let canvas = request.info.storedWidth * request.info.storedHeight
     guard header.isAnimated else {
-      return unsafe stillMemory(bytes, request, width: request.info.storedWidth, height: request.info.storedHeight)
+      return stillMemory(bytes, request, width: request.info.storedWidth, height: request.info.storedHeight)
     }
-    let frames = unsafe WebPFrames(ByteReader(bytes), request.info, through: 0)
+    let frames = WebPFrames(bytes, request.info, through: 0)
     guard request.frame == 0, let first = frames.frames.first else {
       // A frame is held besides the canvas, decoded and as its codec does.
       return DecodeMemory(codec: 9 * canvas, rows: 4 * canvas)
@@ -26,18 +32,12 @@ extension WebPDecoder {
     let (width, height) = (first.place.width, first.place.height)
     let isWhole = first.place.covers(request.info.storedWidth, request.info.storedHeight)
     let inner = isWhole ? request : request.unscaled
-    return unsafe stillMemory(first.content.bytes, inner, width: width, height: height)
+    return stillMemory(first.content, inner, width: width, height: height)
   }
 
   /// Estimates the memory of a picture.
-  private func stillMemory(
-    _ bytes: UnsafeRawBufferPointer,
-    _ request: RowRequest,
-    width: Int,
-    height: Int,
-  ) -> DecodeMemory {
-    var features = WebPBitstreamFeatures()
-    let status = unsafe WebPGetFeatures(bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count, &features)
+  private func stillMemory(_ bytes: ByteReader, _ request: RowRequest, width: Int, height: Int) -> DecodeMemory {
+    let (status, features) = Self.bitstream(bytes)
     // Lossless pictures are held at their own size, and so is an alpha channel. Others are decoded row by row.
     let isLossy = status == VP8_STATUS_OK && features.format == 1
     let perPixel = !isLossy ? 4 : features.has_alpha != 0 ? 5 : 0
@@ -47,14 +47,15 @@ extension WebPDecoder {
 
   /// Opens a still picture or one frame of an animation, at the requested scale where no canvas is needed.
   public func open(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) -> (any RowSource)? {
-    let header = unsafe WebPHeader(ByteReader(bytes), metadataLimit: 0)
+    let bytes = unsafe ByteReader(bytes)
+    let header = WebPHeader(bytes, metadataLimit: 0)
     let info = request.info
     guard request.frame < max(1, info.frameCount) else { throw .noSuchFrame(request.frame, of: info) }
     guard !header.isAnimated else {
       guard !header.isTruncated else { throw WebPFrames.truncated(request.frame) }
-      return try unsafe openFrame(bytes, request)
+      return try openFrame(bytes, request)
     }
-    return unsafe Self.still(
+    return Self.still(
       bytes,
       request,
       width: info.storedWidth,
@@ -78,47 +79,64 @@ extension WebPDecoder {
       self.width = isScaled ? max(1, Int((Double(width) * scale).rounded(.up))) : part?.width ?? width
       self.height = isScaled ? max(1, Int((Double(height) * scale).rounded(.up))) : part?.height ?? height
     }
+
+    func options(threadCount: Int) -> WebPDecoderOptions {
+      var options = WebPDecoderOptions()
+      if let part {
+        options.use_cropping = 1
+        (options.crop_left, options.crop_top) = (Int32(part.x), Int32(part.y))
+        (options.crop_width, options.crop_height) = (Int32(part.width), Int32(part.height))
+      }
+      options.use_scaling = isScaled ? 1 : 0
+      (options.scaled_width, options.scaled_height) = (Int32(width), Int32(height))
+      // One thread more, which filters the rows that this one has decoded.
+      options.use_threads = threadCount > 1 ? 1 : 0
+      return options
+    }
   }
 
   static func still(
-    _ bytes: UnsafeRawBufferPointer,
+    _ bytes: ByteReader,
     _ request: RowRequest,
     width pictureWidth: Int,
     height pictureHeight: Int,
     hasAlpha: Bool,
   ) -> HeldRows {
     let layout = Layout(width: pictureWidth, height: pictureHeight, request)
-    let (width, height, isScaled, part) = (layout.width, layout.height, layout.isScaled, layout.part)
-    return unsafe HeldRows(
-      width: width,
-      height: height,
+    return HeldRows(
+      width: layout.width,
+      height: layout.height,
       hasAlpha: hasAlpha,
-      part: part.map { ($0.x, $0.y, pictureWidth, pictureHeight) },
+      part: layout.part.map { ($0.x, $0.y, pictureWidth, pictureHeight) },
     ) {
       (pixels, wholeRows) throws(ImageError) in
       var config = unsafe WebPDecoderConfig()
       guard unsafe WebPInitDecoderConfig(&config) != 0 else {
         throw ImageError(.unsupported, format: .webp, "libwebp has another version than its headers")
       }
-      if let part {
-        unsafe config.options.use_cropping = 1
-        unsafe config.options.crop_left = Int32(part.x)
-        unsafe config.options.crop_top = Int32(part.y)
-        unsafe config.options.crop_width = Int32(part.width)
-        unsafe config.options.crop_height = Int32(part.height)
-      }
-      unsafe config.options.use_scaling = isScaled ? 1 : 0
-      unsafe config.options.scaled_width = Int32(width)
-      unsafe config.options.scaled_height = Int32(height)
-      // One thread more, which filters the rows that this one has decoded.
-      unsafe config.options.use_threads = request.threadCount > 1 ? 1 : 0
-      unsafe config.output.colorspace = MODE_RGBA
-      unsafe config.output.is_external_memory = 1
-      // `pixels` is as large as `HeldRows` promises, and outlives the decoder, which ends before this returns.
-      unsafe config.output.u.RGBA.rgba = pixels.baseAddress?.assumingMemoryBound(to: UInt8.self)
-      unsafe config.output.u.RGBA.stride = Int32(width * 4)
-      unsafe config.output.u.RGBA.size = pixels.count
-      guard let decoder = unsafe WebPIDecode(nil, 0, &config) else {
+      unsafe config.options = layout.options(threadCount: request.threadCount)
+      try unsafe decode(bytes, &config, stride: layout.width * 4, into: pixels, request.control, &wholeRows)
+    }
+  }
+
+  /// Writes rows that are `stride` bytes long, without gaps.
+  private static func decode(
+    _ bytes: ByteReader,
+    _ config: UnsafeMutablePointer<WebPDecoderConfig>,
+    stride: Int,
+    into pixels: MutableElements<UInt8>,
+    _ control: DecodeControl,
+    _ wholeRows: inout Int,
+  ) throws(ImageError) {
+    try unsafe pixels.withUnsafeBufferPointer { (pixels) throws(ImageError) in
+      unsafe (config.pointee.output.colorspace, config.pointee.output.is_external_memory) = (MODE_RGBA, 1)
+      // libwebp checks that the rows fit into `pixels`, which outlives the decoder.
+      unsafe config.pointee.output.u.RGBA = WebPRGBABuffer(
+        rgba: pixels.baseAddress,
+        stride: Int32(stride),
+        size: pixels.count,
+      )
+      guard let decoder = unsafe WebPIDecode(nil, 0, config) else {
         throw ImageError(.overLimit, format: .webp, "not enough memory for the WebP decoder")
       }
       defer { unsafe WebPIDelete(decoder) }
@@ -126,15 +144,15 @@ extension WebPDecoder {
       var end = 0
       var status = VP8_STATUS_SUSPENDED
       while status == VP8_STATUS_SUSPENDED, end < bytes.count {
-        try request.control.check()
+        try control.check()
         end = min(bytes.count, end + 64 * 1024)
-        status = unsafe WebPIUpdate(decoder, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), end)
+        status = unsafe bytes.bytes.withUnsafeBufferPointer { unsafe WebPIUpdate(decoder, $0.baseAddress, end) }
       }
       guard status == VP8_STATUS_OK else {
         var lastRow: Int32 = 0
         _ = unsafe WebPIDecGetRGB(decoder, &lastRow, nil, nil, nil)
         wholeRows = Int(max(0, lastRow))
-        throw ImageError(webP: status, "at row \(wholeRows) of \(height)")
+        throw ImageError(webP: status, "at row \(wholeRows) of \(pixels.count / stride)")
       }
     }
   }
@@ -155,8 +173,8 @@ extension WebPDecoder {
 extension WebPFrames {
   /// Opens a picture at the requested scale.
   func open(_ frame: Frame, _ request: RowRequest) throws(ImageError) -> HeldRows {
-    unsafe WebPDecoder.still(
-      frame.content.bytes,
+    WebPDecoder.still(
+      frame.content,
       request,
       width: frame.place.width,
       height: frame.place.height,

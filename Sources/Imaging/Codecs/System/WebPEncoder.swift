@@ -24,51 +24,33 @@ public struct WebPEncoder: ImageEncoder {
   }
 
   private static func still(_ input: EncoderInput, _ options: WebPOptions) throws(ImageError) -> Data {
-    var picture = try unsafe WebPPicture(of: input.bitmap, usesARGB: options.isLossless)
-    defer { unsafe WebPPictureFree(&picture) }
-    var config = try WebPConfig(options)
-    let cancellation = EncoderCancellation(input)
-    unsafe picture.observe(cancellation)
-    var writer = unsafe WebPMemoryWriter()
-    unsafe WebPMemoryWriterInit(&writer)
-    // The writer outlives the call, and the object that the picture refers to does, too.
-    let isDone = unsafe withUnsafeMutablePointer(to: &writer) { writer in
-      unsafe picture.writer = { unsafe WebPMemoryWrite($0, $1, $2) }
-      unsafe picture.custom_ptr = UnsafeMutableRawPointer(writer)
-      return unsafe WebPEncode(&config, &picture) != 0
-    }
-    withExtendedLifetime(cancellation) {}
-    guard isDone, let bytes = unsafe writer.mem else {
-      unsafe WebPMemoryWriterClear(&writer)
-      throw failure(unsafe picture.error_code)
-    }
-    // libwebp allocated it, and the deallocator is its own.
-    return unsafe Data(bytesNoCopy: bytes, count: writer.size, deallocator: .custom { p, _ in unsafe WebPFree(p) })
+    let picture = try WebPSource(of: input.bitmap, usesARGB: options.isLossless, EncoderCancellation(input))
+    return try picture.encoded(WebPConfig(options))
   }
 
   /// Returns the file with the profile and the metadata.
   private static func adding(_ input: EncoderInput, to file: Data) throws(ImageError) -> Data {
     let chunks = [("ICCP", input.colorProfile?.data), ("EXIF", input.exif), ("XMP ", input.xmp)]
     guard chunks.contains(where: { $0.1 != nil }) else { return file }
-    var whole = unsafe WebPData()
     // The mux copies what it is given.
-    let mux = unsafe file.withUnsafeBytes { bytes in
-      var image = unsafe WebPData(bytes: bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), size: bytes.count)
-      return unsafe WebPMuxCreate(&image, 1)
-    }
+    let mux = unsafe file.reading { unsafe $0.withWebPData { unsafe WebPMuxCreate($0, 1) } }
     defer { unsafe WebPMuxDelete(mux) }
     var status = WEBP_MUX_OK
     for case (let name, let content?) in chunks where status == WEBP_MUX_OK {
-      status = unsafe content.withUnsafeBytes { bytes in
-        var chunk = unsafe WebPData(bytes: bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), size: bytes.count)
-        return unsafe WebPMuxSetChunk(mux, name, &chunk, 1)
-      }
+      status = content.reading { unsafe $0.withWebPData { unsafe WebPMuxSetChunk(mux, name, $0, 1) } }
     }
-    if status == WEBP_MUX_OK { status = unsafe WebPMuxAssemble(mux, &whole) }
-    defer { unsafe WebPDataClear(&whole) }
-    guard status == WEBP_MUX_OK, let start = unsafe whole.bytes else {
+    let isComplete = status == WEBP_MUX_OK
+    guard let whole = unsafe assembled({ unsafe isComplete && WebPMuxAssemble(mux, $0) == WEBP_MUX_OK }) else {
       throw ImageError(.notEncodable, format: .webp, "cannot be encoded as webp: its metadata cannot be added")
     }
+    return whole
+  }
+
+  /// Returns a copy of what libwebp assembles; `nil` if it fails.
+  fileprivate static func assembled(_ assemble: (UnsafeMutablePointer<WebPData>) -> Bool) -> Data? {
+    var whole = unsafe WebPData()
+    defer { unsafe WebPDataClear(&whole) }
+    guard unsafe assemble(&whole), let start = unsafe whole.bytes else { return nil }
     return unsafe Data(bytes: start, count: whole.size)
   }
 
@@ -121,13 +103,11 @@ private final class WebPAnimationWriter {
       seconds += frame.delay
     }
     guard unsafe WebPAnimEncoderAdd(encoder, nil, Self.milliseconds(seconds), nil) != 0 else { throw failure }
-    var file = unsafe WebPData()
-    defer { unsafe WebPDataClear(&file) }
-    guard unsafe WebPAnimEncoderAssemble(encoder, &file) != 0, let bytes = unsafe file.bytes else {
+    guard let file = unsafe WebPEncoder.assembled({ unsafe WebPAnimEncoderAssemble(encoder, $0) != 0 }) else {
       try input.checkCancellation()
       throw failure
     }
-    return unsafe Data(bytes: bytes, count: file.size)
+    return file
   }
 
   private func add(_ frame: Bitmap, at seconds: Double, _ input: EncoderInput) throws(ImageError) {
@@ -140,16 +120,10 @@ private final class WebPAnimationWriter {
           + "\(size.width)x\(size.height)",
       )
     }
-    var picture = try unsafe WebPPicture(
-      of: EncoderInput(frame.converted(to: input.bitmap.colorSpace)).bitmap,
-      usesARGB: true,
-    )
-    defer { unsafe WebPPictureFree(&picture) }
-    unsafe picture.observe(cancellation)
-    let isAdded = unsafe WebPAnimEncoderAdd(encoder, &picture, Self.milliseconds(seconds), &config) != 0
-    guard isAdded else {
-      if unsafe picture.error_code != VP8_ENC_OK { throw WebPEncoder.failure(unsafe picture.error_code) }
-      throw failure
+    let bitmap = EncoderInput(frame.converted(to: input.bitmap.colorSpace)).bitmap
+    let picture = try WebPSource(of: bitmap, usesARGB: true, cancellation)
+    guard unsafe picture.add(to: encoder, at: Self.milliseconds(seconds), &config) else {
+      throw picture.error.map(WebPEncoder.failure) ?? failure
     }
   }
 
@@ -176,27 +150,66 @@ extension WebPConfig {
   }
 }
 
-extension WebPPicture {
-  /// Makes a picture of a bitmap; the caller frees it.
-  fileprivate init(of bitmap: Bitmap, usesARGB: Bool) throws(ImageError) {
-    unsafe self.init()
-    guard unsafe WebPPictureInit(&self) != 0 else { throw WebPEncoder.failure(VP8_ENC_ERROR_INVALID_CONFIGURATION) }
-    unsafe (width, height, use_argb) = (Int32(bitmap.width), Int32(bitmap.height), usesARGB ? 1 : 0)
+/// A bitmap as libwebp takes it.
+@safe
+private final class WebPSource {
+  // Owned: made in init, freed in deinit, used by one thread at a time.
+  private var picture = unsafe WebPPicture()
+  /// As long-lived as the picture, which asks it whether to stop.
+  private let cancellation: EncoderCancellation
+
+  init(of bitmap: Bitmap, usesARGB: Bool, _ cancellation: EncoderCancellation) throws(ImageError) {
+    self.cancellation = cancellation
+    guard unsafe WebPPictureInit(&picture) != 0 else {
+      throw WebPEncoder.failure(VP8_ENC_ERROR_INVALID_CONFIGURATION)
+    }
+    unsafe (picture.width, picture.height) = (Int32(bitmap.width), Int32(bitmap.height))
+    unsafe picture.use_argb = usesARGB ? 1 : 0
+    unsafe picture.user_data = cancellation.pointer
+    unsafe picture.progress_hook = { unsafe EncoderCancellation.at($1?.pointee.user_data).isRequested ? 0 : 1 }
+    let importing = unsafe bitmap.alpha == .opaque ? WebPPictureImportRGBX : WebPPictureImportRGBA
     // libwebp reads `height` rows of `bytesPerRow` bytes, which the bitmap has.
-    let isImported = unsafe bitmap.withUnsafeBytes { pixels in
-      let start = unsafe pixels.baseAddress?.assumingMemoryBound(to: UInt8.self)
-      return bitmap.alpha == .opaque
-        ? unsafe WebPPictureImportRGBX(&self, start, Int32(bitmap.bytesPerRow))
-        : unsafe WebPPictureImportRGBA(&self, start, Int32(bitmap.bytesPerRow))
+    let isImported = bitmap.withElements { pixels in
+      unsafe pixels.withUnsafeBufferPointer { unsafe importing(&picture, $0.baseAddress, Int32(bitmap.bytesPerRow)) }
     }
     guard isImported != 0 else { throw WebPEncoder.failure(VP8_ENC_ERROR_OUT_OF_MEMORY) }
   }
 
-  /// Has encoding stop when that is requested of an object, which the caller keeps alive.
-  fileprivate mutating func observe(_ cancellation: EncoderCancellation) {
-    unsafe user_data = cancellation.pointer
-    unsafe progress_hook = { _, picture in
-      unsafe EncoderCancellation.at(picture?.pointee.user_data).isRequested ? 0 : 1
+  deinit { unsafe WebPPictureFree(&picture) }
+
+  /// The reason why it was not encoded; `nil` if there is none.
+  var error: WebPEncodingError? { unsafe picture.error_code == VP8_ENC_OK ? nil : picture.error_code }
+
+  /// Encodes the picture by itself.
+  func encoded(_ config: WebPConfig) throws(ImageError) -> Data {
+    var (config, writer) = unsafe (config, WebPMemoryWriter())
+    unsafe WebPMemoryWriterInit(&writer)
+    // The writer outlives the call.
+    let isDone = unsafe withUnsafeMutablePointer(to: &writer) { writer in
+      unsafe picture.writer = { unsafe WebPMemoryWrite($0, $1, $2) }
+      unsafe picture.custom_ptr = UnsafeMutableRawPointer(writer)
+      return unsafe WebPEncode(&config, &picture) != 0
+    }
+    guard isDone, let bytes = unsafe writer.mem else {
+      unsafe WebPMemoryWriterClear(&writer)
+      throw WebPEncoder.failure(unsafe picture.error_code)
+    }
+    // libwebp allocated it, and the deallocator is its own.
+    return unsafe Data(bytesNoCopy: bytes, count: writer.size, deallocator: .custom { p, _ in unsafe WebPFree(p) })
+  }
+
+  /// Adds the picture to an animation; returns `false` if that fails.
+  func add(to encoder: OpaquePointer, at milliseconds: Int32, _ config: inout WebPConfig) -> Bool {
+    unsafe WebPAnimEncoderAdd(encoder, &picture, milliseconds, &config) != 0
+  }
+}
+
+extension ByteReader {
+  /// Calls `body` with the bytes, as libwebp takes them.
+  fileprivate func withWebPData<R>(_ body: (UnsafePointer<WebPData>) -> R) -> R {
+    unsafe bytes.withUnsafeBufferPointer { bytes in
+      var data = unsafe WebPData(bytes: bytes.baseAddress, size: bytes.count)
+      return unsafe body(&data)
     }
   }
 }

@@ -16,8 +16,9 @@ public struct WebPDecoder: ImageDecoder, VitrineDecoder {
     format: ImageFormat,
     limits: DecodeLimits,
   ) throws(ImageError) -> ImageInfo? {
-    let features = try unsafe Self.features(of: bytes)
-    let header = unsafe WebPHeader(ByteReader(bytes), metadataLimit: limits.metadataByteCount)
+    let bytes = unsafe ByteReader(bytes)
+    let features = try Self.features(of: bytes)
+    let header = WebPHeader(bytes, metadataLimit: limits.metadataByteCount)
     var info = ImageInfo(
       format: .webp,
       storedWidth: features.width,

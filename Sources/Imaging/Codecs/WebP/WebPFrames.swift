@@ -182,9 +182,9 @@ extension WebPDecoder: FrameDecoding {
   }
 
   /// Opens one frame of an animation.
-  func openFrame(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) -> any RowSource {
+  func openFrame(_ bytes: ByteReader, _ request: RowRequest) throws(ImageError) -> any RowSource {
     let info = request.info
-    let frames = unsafe WebPFrames(ByteReader(bytes), info, through: request.frame)
+    let frames = WebPFrames(bytes, info, through: request.frame)
     let frame = try frames.frame(request.frame)
     // A frame that nothing shows through is drawn on nothing, so it needs no canvas.
     guard

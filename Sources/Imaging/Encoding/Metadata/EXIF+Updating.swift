@@ -17,11 +17,7 @@ extension EXIF {
     }
     let result = update.block.bytes
     // No reader may see what the update meant to remove, in whatever way directories lie over one another.
-    let isClean = unsafe result.withUnsafeBytes { bytes in
-      // The bytes are only read while the closure runs.
-      let reader = unsafe ByteReader(bytes)
-      return [nil, .up].contains(orientation(reader)) && thumbnail(reader) == nil
-    }
+    let isClean = result.reading { [nil, .up].contains(orientation($0)) && thumbnail($0) == nil }
     let fields = EXIFFields(Data(result))
     guard isClean, [nil, .up].contains(fields.orientation), [nil, width].contains(fields.pixelWidth),
       [nil, height].contains(fields.pixelHeight)

@@ -13,8 +13,7 @@ extension XMP {
     while let token = scanner.next() { update.read(token, depth: scanner.depth) }
     guard scanner.xml.isWellFormed, !update.removesAll else { return nil }
     let result = Data(update.applied(to: scanner.xml.bytes))
-    // The bytes are only read while the closure runs.
-    let orientation = unsafe result.withUnsafeBytes { unsafe XMP.orientation(ByteReader($0)) }
+    let orientation = result.reading(XMP.orientation)
     // A reader that only searches for the name may find it in a comment.
     return [nil, .up].contains(orientation) ? result : nil
   }

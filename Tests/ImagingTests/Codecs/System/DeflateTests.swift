@@ -16,7 +16,7 @@ struct DeflateTests {
     for row in rows {
       for byte in [0] + row {
         // Room for one byte at least.
-        try unsafe writer.room(1)[0] = byte
+        try writer.room(1)[0] = byte
         writer.advance(1)
       }
     }

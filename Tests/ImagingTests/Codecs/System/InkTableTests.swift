@@ -11,7 +11,7 @@ struct InkTableTests {
     _ color: (SIMD4<UInt16>) -> SIMD4<UInt16>,
   ) -> [SIMD4<UInt8>] {
     var pixels = inks
-    unsafe pixels.withUnsafeMutableBytes { unsafe table.apply(to: $0, color) }
+    unsafe pixels.withUnsafeMutableBytes { table.apply(to: unsafe MutableElements($0), color) }
     return pixels
   }
 

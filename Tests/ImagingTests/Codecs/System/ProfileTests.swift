@@ -59,7 +59,7 @@ struct ProfileTests {
     let transform = ColorTransform(info, rows: model == .cmyk ? .cmyk : .rgb, to: .sRGB)
     return unsafe Bitmap(width: picture.width, height: picture.height, alpha: picture.alpha) { target in
       unsafe picture.withUnsafeBytes { unsafe target.copyMemory(from: $0) }
-      unsafe transform?.apply(to: target)
+      unsafe transform?.apply(to: MutableElements(target))
     }
   }
 

@@ -7,17 +7,19 @@ struct BitAccumulator {
 }
 
 /// A writer of bits, the lowest first (RFC 1951, 3.1.1), into memory that has room for all of them and eight bytes more.
-@safe
 struct BitWriter {
-  /// The byte after those that are complete.
-  private(set) var next: UnsafeMutablePointer<UInt8>
+  private let output: MutableElements<UInt8>
+  /// The number of complete bytes, which is never negative: the check of a store is one comparison.
+  private var next: UInt32 = 0
   private var bits: UInt64
   private var count: Int
 
-  init(_ output: UnsafeMutablePointer<UInt8>, _ rest: BitAccumulator) {
-    unsafe next = output
-    (bits, count) = (rest.bits, rest.count)
+  init(_ output: MutableElements<UInt8>, _ rest: BitAccumulator) {
+    (self.output, bits, count) = (output, rest.bits, rest.count)
   }
+
+  /// The number of complete bytes.
+  var byteCount: Int { Int(next) }
 
   /// What is left after ``flush()``: fewer than eight bits.
   var rest: BitAccumulator { BitAccumulator(bits: bits, count: count) }
@@ -32,9 +34,8 @@ struct BitWriter {
   /// Writes the complete bytes.
   @inline(__always)
   mutating func flush() {
-    // Eight bytes are there by the contract of the type.
-    unsafe UnsafeMutableRawPointer(next).storeBytes(of: bits.littleEndian, as: UInt64.self)
-    unsafe next += count &>> 3
+    output.store(bits.littleEndian, at: byteCount)
+    next &+= UInt32(truncatingIfNeeded: count &>> 3)
     bits &>>= UInt64(truncatingIfNeeded: count & 56)
     count &= 7
   }
@@ -54,89 +55,82 @@ struct BitWriter {
   }
 
   /// Writes the length and the bytes of a stored block (RFC 1951, 3.2.4).
-  mutating func store(_ bytes: UnsafePointer<UInt8>, _ length: Int) {
-    put(UInt32(length) | (~UInt32(length) & 0xFFFF) << 16, 32)
+  mutating func store(_ bytes: Elements<UInt8>) {
+    put(UInt32(bytes.count) | (~UInt32(bytes.count) & 0xFFFF) << 16, 32)
     flush()
-    // The caller has as much room.
-    unsafe next.update(from: bytes, count: length)
-    unsafe next += length
+    output.extracting(byteCount..<output.count).update(from: bytes)
+    next += UInt32(bytes.count)
   }
 
   /// Writes bytes and the end of the block.
-  mutating func put(_ bytes: UnsafePointer<UInt8>, _ length: Int, _ code: PrefixCode) {
+  mutating func put(_ bytes: Elements<UInt8>, _ code: PrefixCode) {
+    let list = Self.entries(code)
+    let entries = list.span
+    // One for each byte and for the end, so that no look-up needs a check.
+    precondition(entries.count == 512)
     var writer = self
-    unsafe Self.entries(code).withUnsafeBufferPointer { entries in
-      var index = 0
-      // `length` bytes, each with an entry.
-      while index &+ 4 <= length {
-        unsafe writer.put(entries[Int(bytes[index])])
-        unsafe writer.put(entries[Int(bytes[index &+ 1])])
-        unsafe writer.put(entries[Int(bytes[index &+ 2])])
-        unsafe writer.put(entries[Int(bytes[index &+ 3])])
-        writer.flush()
-        index &+= 4
-      }
-      while index < length {
-        unsafe writer.put(entries[Int(bytes[index])])
-        writer.flush()
-        index &+= 1
-      }
-      unsafe writer.put(entries[256])
+    var index = 0
+    while index &+ 4 <= bytes.count {
+      let four = UInt32(littleEndian: bytes.load(at: index, as: UInt32.self))
+      writer.put(entries[Int(four & 255)])
+      writer.put(entries[Int(four &>> 8 & 255)])
+      writer.put(entries[Int(four &>> 16 & 255)])
+      writer.put(entries[Int(four &>> 24)])
       writer.flush()
+      index &+= 4
     }
+    while index < bytes.count {
+      writer.put(entries[Int(bytes[index])])
+      writer.flush()
+      index &+= 1
+    }
+    writer.put(entries[256])
+    writer.flush()
     self = writer
   }
 
   /// Writes bytes and matches, and the end of the block.
-  mutating func put(_ tokens: UnsafePointer<UInt32>, _ length: Int, _ literals: PrefixCode, _ distances: PrefixCode) {
-    var writer = self
-    let entries = Self.entries(literals)
+  mutating func put(_ tokens: Elements<UInt32>, _ literals: PrefixCode, _ distances: PrefixCode) {
+    let literalList = Self.entries(literals)
     // A length with its extra bits: 19 bits at most.
-    let lengths = (0...258).map { length -> UInt32 in
-      guard length >= 3 else { return 0 }
-      let entry = entries[257 + DeflateTables.lengthSymbol[length]]
+    let lengthList = (0..<512).map { length -> UInt32 in
+      guard (3...258).contains(length) else { return 0 }
+      let entry = literalList[257 + DeflateTables.lengthSymbol[length]]
       let bits = entry >> 8 | UInt32(DeflateTables.lengthRest(length)) << (entry & 0xFF)
       return bits << 8 | (entry & 0xFF) + UInt32(DeflateTables.lengthExtra[length])
     }
-    let distanceEntries = Self.entries(distances)
-    let bases = DeflateTables.distanceBase.map { UInt32($0) }
-    let extras = DeflateTables.distanceExtra
-    unsafe entries.withUnsafeBufferPointer { entries in
-      unsafe lengths.withUnsafeBufferPointer { lengths in
-        unsafe distanceEntries.withUnsafeBufferPointer { distanceEntries in
-          unsafe DeflateTables.distanceSymbol.withUnsafeBufferPointer { symbols in
-            unsafe bases.withUnsafeBufferPointer { bases in
-              unsafe extras.withUnsafeBufferPointer { extras in
-                for index in 0..<length {
-                  // A token is a byte, or a length from 3 to 258 and a distance from 1 to 32,768.
-                  let token = unsafe tokens[index]
-                  if token < 65_536 {
-                    unsafe writer.put(entries[Int(token)])
-                  } else {
-                    unsafe writer.put(lengths[Int(token &>> 16)])
-                    let distance = token & 0xFFFF
-                    let symbol = unsafe Int(symbols[DeflateTables.distanceClass(distance)])
-                    unsafe writer.put(distanceEntries[symbol])
-                    unsafe writer.put(distance &- bases[symbol], extras[symbol])
-                  }
-                  writer.flush()
-                }
-                unsafe writer.put(entries[256])
-                writer.flush()
-              }
-            }
-          }
-        }
+    let distanceList = zip(Self.entries(distances), DeflateTables.distances).map { (entry: $0, distance: $1) }
+    let symbolList = DeflateTables.distanceSymbol
+    let list = literalList + lengthList
+    let (entries, distances, symbols) = (list.span, distanceList.span, symbolList.span)
+    // One for each index below, so that no look-up needs a check.
+    precondition(entries.count == 1024 && distances.count == 32 && symbols.count == 1024)
+    var writer = self
+    for index in tokens.indices {
+      // A token is a byte, or a length from 3 to 258 and a distance from 1 to 32,768.
+      let token = tokens[index]
+      if token < 65_536 {
+        writer.put(entries[Int(token & 511)])
+      } else {
+        writer.put(entries[Int(512 | token &>> 16 & 511)])
+        let distance = token & 0xFFFF
+        let symbol = distances[Int(symbols[DeflateTables.distanceClass(distance) & 1023] & 31)]
+        writer.put(symbol.entry)
+        writer.put(distance &- symbol.distance.base, symbol.distance.extra)
       }
+      writer.flush()
     }
+    writer.put(entries[256])
+    writer.flush()
     self = writer
   }
 
   @inline(__always)
   private mutating func put(_ entry: UInt32) { put(entry &>> 8, Int(entry & 0xFF)) }
 
-  /// The bits of each symbol times 256, plus their number.
+  /// The bits of each symbol times 256, plus their number; 512 of them, so that nine bits need no check.
   private static func entries(_ code: PrefixCode) -> [UInt32] {
-    zip(code.codes, code.lengths).map { UInt32($0) << 8 | UInt32($1) }
+    let entries = zip(code.codes, code.lengths).map { UInt32($0) << 8 | UInt32($1) }
+    return entries + [UInt32](repeating: 0, count: 512 - entries.count)
   }
 }

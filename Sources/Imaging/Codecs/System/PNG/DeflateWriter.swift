@@ -7,7 +7,6 @@ import VitrineRuntime
 /// The filtered bytes of a photograph hardly repeat, so that zlib takes most of its time to find little. In most of
 /// them codes alone, at a tenth of the time, give smaller files than zlib's faster levels. Matches pay where red,
 /// green and blue leave the same, as in grey rocks.
-@safe
 final class DeflateWriter: PNGCompressor {
   private static let history = 32_768
   private static let block = 32_768
@@ -15,9 +14,8 @@ final class DeflateWriter: PNGCompressor {
   private static let longestCode = 14
 
   private let file: PNGOutput
-  // Owned: allocated in init, freed in deinit, used by one thread at a time.
   /// The bytes before the block, the block, and as many more as may be overwritten.
-  private let window: UnsafeMutablePointer<UInt8>
+  private let window = OwnedElements<UInt8>(repeating: 0, count: history + block + PNGScanlines.spare)
   private var start = 0
   private var end = 0
   /// The position of the window's first byte in the stream.
@@ -35,62 +33,56 @@ final class DeflateWriter: PNGCompressor {
   init(_ file: PNGOutput, isThorough: Bool) throws(ImageError) {
     self.file = file
     plan = SearchPlan(isThorough: isThorough)
-    unsafe window = .allocate(capacity: Self.history + Self.block + 64)
-    unsafe window.initialize(repeating: 0, count: Self.history + Self.block + 64)
     // The largest window, and compressed fast (RFC 1950, 2.2).
-    let output = try unsafe file.reserveData(16)
-    unsafe (output[0], output[1]) = (0x78, 0x01)
+    let output = try file.reserveData(16)
+    (output[0], output[1]) = (0x78, 0x01)
     file.advance(2)
   }
 
-  deinit { unsafe window.deallocate() }
-
-  func room(_ least: Int) throws(ImageError) -> UnsafeMutableBufferPointer<UInt8> {
+  func room(_ least: Int) throws(ImageError) -> MutableElements<UInt8> {
     if end + least > start + Self.block { try writeBlock(isLast: false) }
-    return unsafe UnsafeMutableBufferPointer(start: window + end, count: start + Self.block - end)
+    return window.elements.extracting(end..<start + Self.block + PNGScanlines.spare)
   }
 
   func advance(_ count: Int) { end += count }
 
   func finish() throws(ImageError) {
     try writeBlock(isLast: true)
-    let output = try unsafe file.reserveData(16)
-    var writer = unsafe BitWriter(output, bits)
+    var writer = try BitWriter(file.reserveData(16), bits)
     writer.pad()
     for shift in [24, 16, 8, 0] {
       writer.put((checksum >> shift) & 0xFF, 8)
       writer.flush()
     }
-    file.advance(unsafe writer.next - output)
+    file.advance(writer.byteCount)
   }
 
   private func writeBlock(isLast: Bool) throws(ImageError) {
-    let count = end - start
-    let bytes = unsafe UnsafePointer(window + start)
-    checksum = unsafe vitrine_adler32(checksum, bytes, count)
+    let bytes = window.elements.elements.extracting(start..<end)
+    let count = bytes.count
+    checksum = unsafe bytes.withUnsafeBufferPointer { unsafe vitrine_adler32(checksum, $0.baseAddress, $0.count) }
     // More than all of a block's symbols can take: 14 bits for a byte, or 46 for three and more.
-    let output = try unsafe file.reserveData(2 * count + 1024)
-    var writer = unsafe BitWriter(output, bits)
-    let frequencies = unsafe Self.frequencies(bytes, count)
+    var writer = try BitWriter(file.reserveData(2 * count + 1024), bits)
+    let frequencies = Self.frequencies(bytes)
     let literals = PrefixCode(frequencies, limit: Self.longestCode)
     let cost = literals.cost(of: frequencies)
     if let depth = plan.depth(zeros: Int(frequencies[0]), of: count),
       let matched = matched(frequencies, count, cost, depth)
     {
       writer.put(BlockHeader(matched.literals, matched.distances, isLast: isLast))
-      unsafe writer.put(search.tokens, search.tokenCount, matched.literals, matched.distances)
+      writer.put(search.tokens, matched.literals, matched.distances)
       before = matched.literals
     } else if cost > 8 * count {
       // Noise; at most 32,768 bytes, which a stored block may have (RFC 1951, 3.2.4).
       writer.put(isLast ? 1 : 0, 3)
       writer.pad()
-      unsafe writer.store(bytes, count)
+      writer.store(bytes)
     } else {
       writer.put(BlockHeader(literals, PrefixCode([0], limit: 1), isLast: isLast))
-      unsafe writer.put(bytes, count, literals)
+      writer.put(bytes, literals)
     }
     bits = writer.rest
-    file.advance(unsafe writer.next - output)
+    file.advance(writer.byteCount)
     keepHistory()
   }
 
@@ -105,15 +97,8 @@ final class DeflateWriter: PNGCompressor {
     if depth != lastDepth { costs = DeflateCosts() }
     lastDepth = depth
     costs.setLiterals(frequencies, count: count, before: before)
-    // The block, with the history in front of it, and room behind it.
-    unsafe search.search(
-      window + start,
-      count: count,
-      before: start,
-      position: origin + start,
-      costs: costs,
-      depth: depth,
-    )
+    // With the history in front of the block, and room behind it.
+    search.search(window.elements.elements, start..<end, position: origin + start, costs: costs, depth: depth)
     var frequencies = search.literalFrequencies
     frequencies[256] = 1
     let literals = PrefixCode(frequencies, limit: Self.longestCode)
@@ -130,23 +115,24 @@ final class DeflateWriter: PNGCompressor {
     return matchedCost < cost ? (literals, distances) : nil
   }
 
-  private static func frequencies(_ bytes: UnsafePointer<UInt8>, _ count: Int) -> [UInt32] {
+  private static func frequencies(_ bytes: Elements<UInt8>) -> [UInt32] {
     // Four tables, so that equal neighbours do not wait for each other.
     var counts = [UInt32](repeating: 0, count: 1024)
-    unsafe counts.withUnsafeMutableBufferPointer { counts in
-      var index = 0
-      // Within `count` bytes, and within a table of 256.
-      while index &+ 4 <= count {
-        unsafe counts[Int(bytes[index])] &+= 1
-        unsafe counts[256 &+ Int(bytes[index &+ 1])] &+= 1
-        unsafe counts[512 &+ Int(bytes[index &+ 2])] &+= 1
-        unsafe counts[768 &+ Int(bytes[index &+ 3])] &+= 1
-        index &+= 4
-      }
-      while index < count {
-        unsafe counts[Int(bytes[index])] &+= 1
-        index &+= 1
-      }
+    var places = counts.mutableSpan
+    // One for each byte in each table, so that no look-up needs a check.
+    precondition(places.count == 1024)
+    var index = 0
+    while index &+ 4 <= bytes.count {
+      let four = UInt32(littleEndian: bytes.load(at: index, as: UInt32.self))
+      places[Int(four & 255)] &+= 1
+      places[256 | Int(four &>> 8 & 255)] &+= 1
+      places[512 | Int(four &>> 16 & 255)] &+= 1
+      places[768 | Int(four &>> 24)] &+= 1
+      index &+= 4
+    }
+    while index < bytes.count {
+      places[Int(bytes[index])] &+= 1
+      index &+= 1
     }
     var frequencies = [UInt32](repeating: 0, count: 286)
     for byte in 0..<256 {
@@ -161,8 +147,7 @@ final class DeflateWriter: PNGCompressor {
     start = end
     guard start > Self.history else { return }
     let shift = start - Self.history
-    // Both within the window; they may overlap.
-    unsafe memmove(window, window + shift, Self.history)
+    window.elements.update(from: window.elements.elements.extracting(shift..<shift + Self.history))
     origin += shift
     (start, end) = (Self.history, Self.history)
   }

@@ -4,15 +4,15 @@ import VitrineRuntime
 struct DeflateCosts {
   /// By byte.
   var literals = [UInt32](repeating: 0, count: 256)
-  /// By length, with the extra bits.
+  /// By length, with the extra bits; 512, so that nine bits need no check.
   var lengths: [UInt32]
   /// By ``DeflateTables/distanceClass(_:)``, with the extra bits; no distance costs too much.
   var distances: [UInt32]
 
   /// What a block of a photograph takes before any block has been measured.
   init() {
-    lengths = (0...258).map { length -> UInt32 in
-      guard length >= 3 else { return 0 }
+    lengths = (0..<512).map { length -> UInt32 in
+      guard (3...258).contains(length) else { return 0 }
       let bits = 2 + 2 * DeflateTables.lengthExtra[length] + DeflateTables.lengthSymbol[length]
       return UInt32(8 * bits)
     }
@@ -96,10 +96,16 @@ enum DeflateTables {
     symbol < 2 ? symbol + 1 : (2 + symbol % 2) << distanceExtra[symbol] + 1
   }
 
-  /// The number of classes: those of up to 256 by themselves, the others by 128, and 0.
-  static let distanceClassCount = 257 + 256
+  /// The base and the number of extra bits of each distance symbol; 32, so that five bits need no check.
+  static let distances = (0..<32).map { symbol in
+    symbol < 30 ? (base: UInt32(distanceBase[symbol]), extra: distanceExtra[symbol]) : (base: 0, extra: 0)
+  }
 
-  /// Returns the class of a distance, all of which have the same symbol.
+  /// The number of classes: those of up to 256 by themselves, the others by 128, and 0; a power of two, so that a class
+  /// needs no check.
+  static let distanceClassCount = 1024
+
+  /// Returns the class of a distance of 16 bits, all of which have the same symbol.
   @inline(__always)
   static func distanceClass(_ distance: UInt32) -> Int {
     let far = 257 &+ (distance &- 1) &>> 7
@@ -119,7 +125,6 @@ enum DeflateTables {
 /// saves a bit or two, so that most of them do not pay. Therefore the search is broad and shallow, without a branch
 /// that depends on chance: for each byte one or two places that look the same, and then the cheapest way through, from
 /// the end to the start.
-@safe
 final class MatchSearch {
   /// How many matches are looked for.
   enum Depth {
@@ -133,46 +138,30 @@ final class MatchSearch {
   /// The part of a block that is searched at once, so that its candidates stay in the cache.
   private static let chunk = 8192
 
-  // Owned: allocated in init, freed in deinit, used by one thread at a time.
   /// For each hash of three or four bytes the last two positions, modulo 65,536.
-  private let table: UnsafeMutablePointer<UInt32>
+  private let table = OwnedElements<UInt32>(repeating: 0, count: 1 << Int(tableBits))
   /// For each byte of a chunk a distance, plus 65,536 times a length; 0 for none.
-  private let nearest: UnsafeMutablePointer<UInt32>
-  private let second: UnsafeMutablePointer<UInt32>
-  private let costs: UnsafeMutablePointer<UInt32>
+  private let nearest = OwnedElements<UInt32>(repeating: 0, count: chunk)
+  private let second = OwnedElements<UInt32>(repeating: 0, count: chunk)
+  /// The cost from each byte to the end of a chunk, with as many more as nine bits of a length can reach.
+  private let costs = OwnedElements<UInt32>(repeating: 0, count: chunk + 512)
+  private let memory: OwnedElements<UInt32>
+  private var tokenCount = 0
   /// The block's symbols: bytes, and matches as above.
-  let tokens: UnsafeMutablePointer<UInt32>
-  private(set) var tokenCount = 0
+  var tokens: Elements<UInt32> { memory.elements.elements.extracting(0..<tokenCount) }
   /// The numbers of literals and lengths, and of distances, among the symbols.
   private(set) var literalFrequencies: [UInt32] = []
   private(set) var distanceFrequencies: [UInt32] = []
 
   /// Makes a search over blocks of up to `block` bytes.
-  init(block: Int) {
-    unsafe table = .allocate(capacity: 1 << Int(Self.tableBits))
-    unsafe table.initialize(repeating: 0, count: 1 << Int(Self.tableBits))
-    unsafe nearest = .allocate(capacity: Self.chunk)
-    unsafe second = .allocate(capacity: Self.chunk)
-    unsafe costs = .allocate(capacity: Self.chunk + 260)
-    unsafe costs.initialize(repeating: 0, count: Self.chunk + 260)
-    unsafe tokens = .allocate(capacity: block)
-  }
+  init(block: Int) { memory = OwnedElements(repeating: 0, count: block) }
 
-  deinit {
-    unsafe table.deallocate()
-    unsafe nearest.deallocate()
-    unsafe second.deallocate()
-    unsafe costs.deallocate()
-    unsafe tokens.deallocate()
-  }
-
-  /// Finds the symbols of a block, whose first byte is at a position in the stream.
+  /// Finds the symbols of a block in a window, whose first byte is at a position in the stream.
   ///
-  /// `before` bytes before it, and eight behind it, must be readable.
+  /// Matches may begin anywhere before it in the window, which has eight bytes more behind it.
   func search(
-    _ bytes: UnsafePointer<UInt8>,
-    count: Int,
-    before: Int,
+    _ window: Elements<UInt8>,
+    _ block: Range<Int>,
     position: Int,
     costs expected: DeflateCosts,
     depth: Depth,
@@ -180,52 +169,81 @@ final class MatchSearch {
     tokenCount = 0
     literalFrequencies = [UInt32](repeating: 0, count: 286)
     distanceFrequencies = [UInt32](repeating: 0, count: 30)
-    for start in stride(from: 0, to: count, by: Self.chunk) {
-      let part = min(Self.chunk, count - start)
-      let position = UInt32(truncatingIfNeeded: position + start)
-      // `part` bytes of the block, and as much before them as is there. Constants, so that each has loops of its own.
+    for start in stride(from: block.lowerBound, to: block.upperBound, by: Self.chunk) {
+      let count = min(Self.chunk, block.upperBound - start)
+      let position = UInt32(truncatingIfNeeded: position + start - block.lowerBound)
+      let bytes = window.extracting(start..<start + count)
+      // Constants, so that each has loops of its own.
       switch depth {
       case .shallow:
-        unsafe find(bytes + start, count: part, before: before + start, position: position, isDeep: false)
-        unsafe choose(bytes + start, count: part, expected, isDeep: false)
+        find(window.extracting(0..<start + count), from: start, position: position, isDeep: false)
+        choose(bytes, expected, isDeep: false)
       case .deep:
-        unsafe find(bytes + start, count: part, before: before + start, position: position, isDeep: true)
-        unsafe choose(bytes + start, count: part, expected, isDeep: true)
+        find(window.extracting(0..<start + count), from: start, position: position, isDeep: true)
+        choose(bytes, expected, isDeep: true)
       }
-      unsafe collect(bytes + start, count: part)
+      collect(bytes)
     }
   }
 
-  /// Notes, for each byte, the candidates of matches that begin there.
+  /// Notes, for each byte of a chunk, the candidates of matches that begin there.
+  ///
+  /// `bytes` are the chunk, which begins at `start`, and all before it.
   @inline(__always)
-  private func find(_ bytes: UnsafePointer<UInt8>, count: Int, before: Int, position: UInt32, isDeep: Bool) {
+  private func find(_ bytes: Elements<UInt8>, from start: Int, position: UInt32, isDeep: Bool) {
+    let count = bytes.count - start
     // The last eight bytes begin no match, so that all eight bytes of a comparison are the chunk's.
     let limit = max(0, count - 8)
+    nearest.elements.extracting(limit..<count).update(repeating: 0)
+    second.elements.extracting(limit..<count).update(repeating: 0)
     var (run, otherRun) = (UInt32(0), UInt32(0))
-    let (table, nearest, second) = unsafe (table, nearest, second)
-    let source = unsafe UnsafeRawPointer(bytes)
-    for index in 0..<limit {
-      let here = unsafe source + index
-      let value = unsafe UInt64(littleEndian: here.loadUnaligned(as: UInt64.self))
-      let key = UInt32(truncatingIfNeeded: value) & (isDeep ? 0xFF_FFFF : 0xFFFF_FFFF)
-      let hash = (key &* 0x9E37_79B1) &>> (32 &- Self.tableBits)
-      let place = position &+ UInt32(truncatingIfNeeded: index)
-      // A hash is within the table.
-      let places = unsafe table[Int(hash)]
-      unsafe table[Int(hash)] = places &<< 16 | place & 0xFFFF
-      let reach = UInt32(truncatingIfNeeded: min(before &+ index, 32_768))
-      let first = unsafe Self.match(here, value, (place &- places) & 0xFFFF, reach, count &- index, &run)
-      unsafe nearest[index] = first
-      if isDeep {
-        let other = unsafe Self.match(here, value, (place &- places &>> 16) & 0xFFFF, reach, count &- index, &otherRun)
-        // Only a longer one can be better than one that is nearer.
-        unsafe second[index] = other &>> 16 > first &>> 16 ? other : 0
+    precondition(start >= 0 && table.elements.count == 1 << 16)
+    // In bounds: `limit` elements are left in both by the lines above, a hash has 16 bits, and eight bytes follow.
+    unsafe withPointers(to: bytes) { bytes, nearest, second in
+      unsafe table.elements.withUnsafeBufferPointer { table in
+        for index in 0..<limit {
+          let here = unsafe bytes + (start &+ index)
+          let value = unsafe UInt64(littleEndian: here.loadUnaligned(as: UInt64.self))
+          let key = UInt32(truncatingIfNeeded: value) & (isDeep ? 0xFF_FFFF : 0xFFFF_FFFF)
+          let hash = Int((key &* 0x9E37_79B1) &>> (32 &- Self.tableBits))
+          let place = position &+ UInt32(truncatingIfNeeded: index)
+          let places = unsafe table[hash]
+          unsafe table[hash] = places &<< 16 | place & 0xFFFF
+          let reach = UInt32(truncatingIfNeeded: min(start &+ index, 32_768))
+          let first = unsafe Self.match(here, value, (place &- places) & 0xFFFF, reach, count &- index, &run)
+          unsafe nearest[index] = first
+          if isDeep {
+            let wanted = (place &- places &>> 16) & 0xFFFF
+            let other = unsafe Self.match(here, value, wanted, reach, count &- index, &otherRun)
+            // Only a longer one can be better than one that is nearer.
+            unsafe second[index] = other &>> 16 > first &>> 16 ? other : 0
+          }
+        }
       }
     }
-    for index in limit..<count { unsafe (nearest[index], second[index]) = (0, 0) }
+  }
+
+  /// Calls `body` with the bytes, and with the matches of a chunk.
+  @inline(__always)
+  private func withPointers(
+    to bytes: Elements<UInt8>,
+    _ body: (UnsafeRawPointer, UnsafeMutablePointer<UInt32>, UnsafeMutablePointer<UInt32>) -> Void,
+  ) {
+    unsafe bytes.withUnsafeBufferPointer { bytes in
+      unsafe nearest.elements.withUnsafeBufferPointer { nearest in
+        unsafe second.elements.withUnsafeBufferPointer { second in
+          guard let bytes = bytes.baseAddress, let nearest = nearest.baseAddress, let second = second.baseAddress else {
+            return
+          }
+          unsafe body(UnsafeRawPointer(bytes), nearest, second)
+        }
+      }
+    }
   }
 
   /// Returns the match at a distance, as a distance plus 65,536 times its length; 0 if it has fewer than three bytes.
+  ///
+  /// `reach` bytes are before `here`, and `count` from there on, at least eight.
   @inline(__always)
   private static func match(
     _ here: UnsafeRawPointer,
@@ -240,8 +258,8 @@ final class MatchSearch {
     // negative.
     let isReached = (Int64(wanted &- 1) &- Int64(reach)) &>> 63
     let distance = wanted & UInt32(truncatingIfNeeded: isReached)
+    // In bounds: 0 if it is not within the reach.
     let there = unsafe here - Int(distance)
-    // Within the reach, which is in memory.
     let other = unsafe UInt64(littleEndian: there.loadUnaligned(as: UInt64.self))
     let difference = (value ^ other) | UInt64(bitPattern: ~isReached & 1)
     var length = UInt32(truncatingIfNeeded: (difference | 1 &<< 63).trailingZeroBitCount) &>> 3
@@ -264,8 +282,7 @@ final class MatchSearch {
     // Below the limit, which is within the chunk.
     while length &+ 8 <= limit {
       let one = unsafe here.loadUnaligned(fromByteOffset: length, as: UInt64.self)
-      let other = unsafe there.loadUnaligned(fromByteOffset: length, as: UInt64.self)
-      guard one == other else { break }
+      guard unsafe one == there.loadUnaligned(fromByteOffset: length, as: UInt64.self) else { break }
       length &+= 8
     }
     while length < limit,
@@ -278,28 +295,34 @@ final class MatchSearch {
 
   /// Leaves, for each byte, the match that begins the cheapest way from there to the end of the chunk; 0 for none.
   @inline(__always)
-  private func choose(_ bytes: UnsafePointer<UInt8>, count: Int, _ expected: DeflateCosts, isDeep: Bool) {
-    let (costs, nearest, second) = unsafe (costs, nearest, second)
-    unsafe expected.literals.withUnsafeBufferPointer { literals in
-      unsafe expected.lengths.withUnsafeBufferPointer { lengths in
+  private func choose(_ bytes: Elements<UInt8>, _ expected: DeflateCosts, isDeep: Bool) {
+    let (literals, lengths) = (expected.literals.span, expected.lengths.span)
+    // One for each value, so that no look-up needs a check.
+    precondition(literals.count == 256 && lengths.count == 512 && expected.distances.count == 1024)
+    precondition(
+      bytes.count <= Self.chunk && nearest.elements.count == Self.chunk && second.elements.count == Self.chunk
+    )
+    precondition(costs.elements.count == Self.chunk + 512)
+    // In bounds by the lines above: a length has nine bits, and the class of 16 bits is at most 768.
+    unsafe withPointers(to: bytes) { pointer, nearest, second in
+      unsafe costs.elements.withUnsafeBufferPointer { costs in
         unsafe expected.distances.withUnsafeBufferPointer { distances in
-          unsafe costs[count] = 0
+          unsafe costs[bytes.count] = 0
           var next: UInt32 = 0
-          var index = count &- 1
-          // A match ends within the chunk; its length is up to 258, and its distance up to 32,768.
+          var index = bytes.count &- 1
           while index >= 0 {
-            var cost = unsafe next &+ literals[Int(bytes[index])]
+            var cost = unsafe next &+ literals[Int(pointer.load(fromByteOffset: index, as: UInt8.self))]
             let first = unsafe nearest[index]
-            let way =
-              unsafe costs[index &+ Int(first &>> 16)] &+ lengths[Int(first &>> 16)]
-              &+ distances[DeflateTables.distanceClass(first & 0xFFFF)]
+            let length = Int(first &>> 16) & 511
+            var way = unsafe costs[index &+ length] &+ distances[DeflateTables.distanceClass(first & 0xFFFF)]
+            way &+= lengths[length]
             var best = way < cost ? first : 0
             cost = min(way, cost)
             if isDeep {
               let other = unsafe second[index]
-              let way =
-                unsafe costs[index &+ Int(other &>> 16)] &+ lengths[Int(other &>> 16)]
-                &+ distances[DeflateTables.distanceClass(other & 0xFFFF)]
+              let length = Int(other &>> 16) & 511
+              unsafe way = costs[index &+ length] &+ distances[DeflateTables.distanceClass(other & 0xFFFF)]
+              way &+= lengths[length]
               best = way < cost ? other : best
               cost = min(way, cost)
             }
@@ -314,35 +337,34 @@ final class MatchSearch {
   }
 
   /// Appends the symbols of the way through a chunk.
-  private func collect(_ bytes: UnsafePointer<UInt8>, count: Int) {
-    let (tokens, nearest) = unsafe (tokens, nearest)
-    var written = tokenCount
-    unsafe literalFrequencies.withUnsafeMutableBufferPointer { literals in
-      unsafe distanceFrequencies.withUnsafeMutableBufferPointer { distances in
-        unsafe DeflateTables.lengthSymbol.withUnsafeBufferPointer { lengthSymbols in
-          unsafe DeflateTables.distanceSymbol.withUnsafeBufferPointer { distanceSymbols in
-            var index = 0
-            // At most one symbol a byte.
-            while index < count {
-              let match = unsafe nearest[index]
-              if match == 0 {
-                let byte = unsafe bytes[index]
-                unsafe literals[Int(byte)] &+= 1
-                unsafe tokens[written] = UInt32(byte)
-                index &+= 1
-              } else {
-                let length = Int(match &>> 16)
-                unsafe literals[257 &+ lengthSymbols[length]] &+= 1
-                unsafe distances[Int(distanceSymbols[DeflateTables.distanceClass(match & 0xFFFF)])] &+= 1
-                unsafe tokens[written] = match
-                index &+= length
-              }
-              written &+= 1
-            }
-          }
+  private func collect(_ bytes: Elements<UInt8>) {
+    let (lengthList, symbolList) = (DeflateTables.lengthSymbol, DeflateTables.distanceSymbol)
+    let (lengthSymbols, distanceSymbols) = (lengthList.span, symbolList.span)
+    var literals = literalFrequencies.mutableSpan
+    var distances = distanceFrequencies.mutableSpan
+    // At most one symbol a byte.
+    let tokens = memory.elements.extracting(tokenCount..<tokenCount + bytes.count)
+    precondition(literals.count >= 256 && bytes.count <= Self.chunk && nearest.elements.count == Self.chunk)
+    var (index, written) = (0, 0)
+    // In bounds by the line above.
+    unsafe withPointers(to: bytes) { pointer, nearest, _ in
+      while index < bytes.count {
+        let match = unsafe nearest[index]
+        if match == 0 {
+          let byte = unsafe pointer.load(fromByteOffset: index, as: UInt8.self)
+          literals[Int(byte)] &+= 1
+          tokens[written] = UInt32(byte)
+          index &+= 1
+        } else {
+          let length = Int(match &>> 16)
+          literals[257 &+ lengthSymbols[length]] &+= 1
+          distances[Int(distanceSymbols[DeflateTables.distanceClass(match & 0xFFFF)])] &+= 1
+          tokens[written] = match
+          index &+= length
         }
+        written &+= 1
       }
     }
-    tokenCount = written
+    tokenCount += written
   }
 }

@@ -53,14 +53,12 @@ struct PNGColors {
     // Always 255, but that is a promise of whoever filled the bitmap, and each colour must be found again.
     let ignored: UInt32 = isOpaque ? 0xFF00_0000 : 0
     var (isGray, hasPalette, last) = (true, true, nil as UInt32?)
-    let stop = try unsafe bitmap.withUnsafeBytes { (bytes) throws(ImageError) in
+    let stop = try bitmap.withElements { (bytes) throws(ImageError) in
       for y in 0..<bitmap.height {
         if y % 64 == 0 { try input.checkCancellation() }
         for x in 0..<bitmap.width {
-          // Within the row.
-          let offset = y &* bitmap.bytesPerRow &+ x &* 4
-          let pixel =
-            unsafe UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self)) | ignored
+          let stored = bytes.load(at: y &* bitmap.bytesPerRow &+ x &* 4, as: UInt32.self)
+          let pixel = UInt32(littleEndian: stored) | ignored
           if pixel == last { continue }
           last = pixel
           if isGray, (pixel ^ pixel >> 8) & 0xFFFF != 0 { isGray = false }

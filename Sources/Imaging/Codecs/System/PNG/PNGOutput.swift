@@ -4,44 +4,46 @@ import VitrineRuntime
 /// A PNG file that grows: chunks, and compressed pixels in chunks of bounded size.
 @safe
 final class PNGOutput {
+  private static var nothing: MutableElements<UInt8> {
+    unsafe MutableElements(UnsafeMutableRawBufferPointer(start: nil, count: 0))
+  }
   /// The largest number of bytes of compressed pixels in a chunk.
   private static let dataLimit = 1 << 20
 
   // Owned: allocated with malloc, freed in deinit unless `finish` has passed it on. Used by one thread at a time.
-  private var bytes: UnsafeMutablePointer<UInt8>?
+  private var memory = nothing
   private(set) var count = 0
-  private var capacity = 0
   /// The start of the open chunk of pixels.
   private var dataStart: Int?
 
   init() throws(ImageError) { try append(PNGHeader.signature) }
 
-  deinit { unsafe free(bytes) }
+  deinit { unsafe memory.withUnsafeBufferPointer { unsafe free($0.baseAddress) } }
 
-  /// Makes room for so many more bytes, and returns its start; ``advance(_:)`` says how many were written.
-  func reserve(_ more: Int) throws(ImageError) -> UnsafeMutablePointer<UInt8> {
-    if unsafe more > capacity - count || bytes == nil {
-      let larger = max(count + more, capacity + capacity / 2, 1 << 14)
-      // `bytes` was allocated with malloc, or is nil.
-      guard let grown = unsafe realloc(bytes, larger) else {
-        throw ImageError(.notEncodable, format: .png, "not enough memory for a PNG file of more than \(count) bytes")
-      }
-      unsafe bytes = grown.assumingMemoryBound(to: UInt8.self)
-      capacity = larger
+  /// Makes room for so many more bytes; ``advance(_:)`` says how many were written.
+  func reserve(_ more: Int) throws(ImageError) -> MutableElements<UInt8> {
+    if more > memory.count - count || memory.count == 0 {
+      try resize(max(count + more, memory.count + memory.count / 2, 1 << 14))
     }
-    guard let start = unsafe bytes else { preconditionFailure("memory was allocated above") }
-    return unsafe start + count
+    return memory.extracting(count..<count + more)
+  }
+
+  private func resize(_ larger: Int) throws(ImageError) {
+    // The memory was allocated with malloc, or there is none.
+    guard let grown = unsafe memory.withUnsafeBufferPointer({ unsafe realloc($0.baseAddress, larger) }) else {
+      throw ImageError(.notEncodable, format: .png, "not enough memory for a PNG file of more than \(count) bytes")
+    }
+    memory = unsafe MutableElements(UnsafeMutableRawBufferPointer(start: grown, count: larger))
   }
 
   func advance(_ written: Int) {
-    precondition(written <= capacity - count)
+    precondition(written <= memory.count - count)
     count += written
   }
 
   func append(_ more: some Collection<UInt8>) throws(ImageError) {
-    // As much room as there are bytes.
-    let room = try unsafe UnsafeMutableBufferPointer(start: reserve(more.count), count: more.count)
-    _ = unsafe room.initialize(from: more)
+    let room = try reserve(more.count)
+    Array(more).withElements { room.update(from: $0) }
     advance(more.count)
   }
 
@@ -53,10 +55,10 @@ final class PNGOutput {
   }
 
   /// Prepares room for compressed pixels, in a new chunk if the last one is large.
-  func reserveData(_ more: Int) throws(ImageError) -> UnsafeMutablePointer<UInt8> {
+  func reserveData(_ more: Int) throws(ImageError) -> MutableElements<UInt8> {
     if let dataStart, count - dataStart > Self.dataLimit { try closeData() }
     if dataStart == nil { dataStart = try open(PNGHeader.Chunk.IDAT) }
-    return try unsafe reserve(more)
+    return try reserve(more)
   }
 
   private func closeData() throws(ImageError) {
@@ -73,26 +75,28 @@ final class PNGOutput {
   /// Writes the length and the checksum of the chunk that begins at `start`.
   private func close(_ start: Int) throws(ImageError) {
     let length = count - start - 8
-    guard let bytes = unsafe bytes, length < 1 << 31 else {
+    guard length < 1 << 31 else {
       throw ImageError(.notEncodable, format: .png, "a chunk of \(length) bytes is too long for PNG")
     }
-    for (index, byte) in Self.big(UInt32(truncatingIfNeeded: length)).enumerated() {
-      // The first four bytes of the chunk.
-      unsafe bytes[start + index] = byte
-    }
+    for (index, byte) in Self.big(UInt32(truncatingIfNeeded: length)).enumerated() { memory[start + index] = byte }
     // The checksum is of type and body.
-    try append(Self.big(unsafe vitrine_crc32(0, bytes + start + 4, length + 4)))
+    let checksum = unsafe memory.extracting(start + 4..<count).withUnsafeBufferPointer {
+      unsafe vitrine_crc32(0, $0.baseAddress, $0.count)
+    }
+    try append(Self.big(checksum))
   }
 
   /// Ends the file and passes on its memory.
   func finish() throws(ImageError) -> Data {
     try closeData()
     try chunk(PNGHeader.Chunk.IEND, [])
-    guard let whole = unsafe bytes else { return Data() }
     // What was reserved and not needed goes back; the old memory stays valid if that fails.
-    let start = unsafe realloc(whole, count) ?? UnsafeMutableRawPointer(whole)
-    unsafe bytes = nil
-    return unsafe Data(bytesNoCopy: start, count: count, deallocator: .free)
+    try? resize(count)
+    let whole = memory
+    memory = Self.nothing
+    return unsafe whole.withUnsafeBufferPointer {
+      unsafe $0.baseAddress.map { unsafe Data(bytesNoCopy: $0, count: count, deallocator: .free) } ?? Data()
+    }
   }
 
   static func big(_ value: UInt32) -> [UInt8] { [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) } }

@@ -3,10 +3,11 @@ import VitrineRuntime
 /// The rows of a bitmap in a layout, each behind the number of its filter (W3C PNG, third edition, chapters 7 and 9).
 ///
 /// Rows are filtered in place, and written piece by piece: no row is copied, however long it is.
-@safe
 struct PNGScanlines {
   /// The number of pixels of a piece, a multiple of eight.
   static let piece = 4096
+  /// The number of bytes behind those of a compressor's room that may be overwritten.
+  static let spare = 32
 
   let bitmap: Bitmap
   let layout: PNGLayout
@@ -22,11 +23,8 @@ struct PNGScanlines {
   func write(_ rows: some Sequence<Int>, to compressor: some PNGCompressor) throws(ImageError) {
     // The row above the first one; it has a pixel before it.
     let zeros = [UInt8](repeating: 0, count: 4 * Self.piece + 4)
-    try unsafe zeros.withUnsafeBufferPointer { (zeros) throws(ImageError) in
-      try unsafe bitmap.withUnsafeBytes { (pixels) throws(ImageError) in
-        guard let first = unsafe pixels.baseAddress?.assumingMemoryBound(to: UInt8.self),
-          let above = zeros.baseAddress
-        else { return }
+    try zeros.withElements { (zeros) throws(ImageError) in
+      try bitmap.withElements { (pixels) throws(ImageError) in
         var pixelsToCheck = 0
         for y in rows {
           pixelsToCheck -= bitmap.width
@@ -34,29 +32,26 @@ struct PNGScanlines {
             try input.checkCancellation()
             pixelsToCheck = 1 << 16
           }
-          // Within the bitmap.
-          let row = unsafe first + y * bitmap.bytesPerRow
-          let source = unsafe Row(
-            pixels: row,
-            above: y == 0 ? above + 4 : row - bitmap.bytesPerRow,
-            isFirst: y == 0,
-          )
-          try write(source, to: compressor)
+          let row = pixels.rows(from: y, count: 1, width: bitmap.width)
+          let above = y == 0 ? zeros : pixels.rows(from: y - 1, count: 1, width: bitmap.width)
+          try write(Row(pixels: row, above: above, isFirst: y == 0), to: compressor)
         }
       }
     }
   }
 
   /// A row, and the one above it.
-  @safe
   private struct Row {
-    let pixels: UnsafePointer<UInt8>
-    let above: UnsafePointer<UInt8>
+    let pixels: Elements<UInt8>
+    let above: Elements<UInt8>
     /// A Boolean value that indicates whether `above` is a piece of zeros.
     let isFirst: Bool
 
-    /// Returns the pixels above a piece.
-    func above(_ x: Int) -> UnsafePointer<UInt8> { unsafe isFirst ? above : above + 4 * x }
+    /// Returns a piece and the pixel before it, and those above.
+    func piece(_ x: Int, _ count: Int) -> (pixels: Elements<UInt8>, above: Elements<UInt8>) {
+      let range = 4 * (x - 1)..<4 * (x + count)
+      return (pixels.extracting(range), above.extracting(isFirst ? 0..<range.count : range))
+    }
   }
 
   private func write(_ row: Row, to compressor: some PNGCompressor) throws(ImageError) {
@@ -73,26 +68,18 @@ struct PNGScanlines {
 
   private func write(_ row: Row, _ components: Int, to compressor: some PNGCompressor) throws(ImageError) {
     let filter = isFiltered ? try bestFilter(row, components) : 0
-    let start = try unsafe compressor.room(8)
-    // At least eight bytes: the filter and the first pixel, which has nothing to its left.
-    unsafe start[0] = UInt8(filter)
-    let first = unsafe PixelKernels.firstPixel(pixel(row.pixels), above: pixel(row.above), filter: filter)
-    if let output = start.baseAddress { unsafe PixelKernels.store(first, components, output + 1) }
+    // The filter and the first pixel, which has nothing to its left.
+    let output = try compressor.room(8)
+    output[0] = UInt8(filter)
+    let first = PixelKernels.firstPixel(row.pixels.four(at: 0), above: row.above.four(at: 0), filter: filter)
+    PixelKernels.store(first, components, output, at: 1)
     compressor.advance(1 + components)
     var x = 1
     while x < bitmap.width {
-      let room = try unsafe compressor.room(components)
-      guard let output = room.baseAddress else { return }
-      let count = min(Self.piece, bitmap.width - x, room.count / components)
-      // `count` pixels of the row, and room for so many with the bytes behind them.
-      unsafe kernels.filter(
-        row.pixels + 4 * x,
-        above: row.above(x),
-        pixels: count,
-        filter: filter,
-        components: components,
-        into: output,
-      )
+      let room = try compressor.room(components)
+      let count = min(Self.piece, bitmap.width - x, (room.count - Self.spare) / components)
+      let (pixels, above) = row.piece(x, count)
+      kernels.filter(pixels, above: above, filter: filter, components: components, into: room)
       compressor.advance(count * components)
       x += count
       if bitmap.width > 1 << 20 { try input.checkCancellation() }
@@ -103,28 +90,17 @@ struct PNGScanlines {
   private func bestFilter(_ row: Row, _ components: Int) throws(ImageError) -> Int {
     var sums = [UInt64](repeating: 0, count: 5)
     for filter in 0..<5 {
-      let first = unsafe PixelKernels.firstPixel(pixel(row.pixels), above: pixel(row.above), filter: filter)
+      let first = PixelKernels.firstPixel(row.pixels.four(at: 0), above: row.above.four(at: 0), filter: filter)
       sums[filter] = PixelKernels.size(first, components)
     }
     for x in stride(from: 1, to: bitmap.width, by: Self.piece) {
-      // Within the row, and within the zeros above the first one; there is a sum for each filter.
-      unsafe kernels.addFilterSums(
-        row.pixels + 4 * x,
-        above: row.above(x),
-        pixels: min(Self.piece, bitmap.width - x),
-        components: components,
-        to: &sums,
-      )
+      let (pixels, above) = row.piece(x, min(Self.piece, bitmap.width - x))
+      kernels.addFilterSums(pixels, above: above, components: components, to: &sums)
       if bitmap.width > 1 << 20 { try input.checkCancellation() }
     }
     var best = 0
     for filter in 1..<5 where sums[filter] < sums[best] { best = filter }
     return best
-  }
-
-  private func pixel(_ bytes: UnsafePointer<UInt8>) -> SIMD4<UInt8> {
-    // Four bytes of a row.
-    unsafe UnsafeRawPointer(bytes).loadUnaligned(as: SIMD4<UInt8>.self)
   }
 
   /// Writes numbers of a few bits, the first one highest, without a filter: neighbours in a palette need not be alike.
@@ -134,31 +110,26 @@ struct PNGScanlines {
     to compressor: some PNGCompressor,
     _ number: (UInt32) -> UInt8,
   ) throws(ImageError) {
-    try unsafe compressor.room(1)[0] = 0
+    try compressor.room(1)[0] = 0
     compressor.advance(1)
     let perByte = 8 / bits
-    let source = unsafe UnsafeRawPointer(row.pixels)
     // Four bytes that no pixel has, as the first number that is asked for.
-    var (last, lastNumber) = (unsafe ~source.loadUnaligned(as: UInt32.self), UInt8(0))
+    var (last, lastNumber) = (~row.pixels.load(at: 0, as: UInt32.self), UInt8(0))
     var x = 0
     while x < bitmap.width {
-      let room = try unsafe compressor.room(1)
-      let end = min(bitmap.width, x + room.count * perByte, x + Self.piece)
+      let room = try compressor.room(1)
+      let end = min(bitmap.width, x + (room.count - Self.spare) * perByte, x + Self.piece)
       var written = 0
       while x < end {
         var byte: UInt8 = 0
         for index in 0..<perByte {
           byte <<= UInt8(bits & 7)
           guard x + index < bitmap.width else { continue }
-          // Within the row.
-          let pixel = unsafe UInt32(
-            littleEndian: source.loadUnaligned(fromByteOffset: 4 * (x + index), as: UInt32.self)
-          )
+          let pixel = UInt32(littleEndian: row.pixels.load(at: 4 * (x + index), as: UInt32.self))
           if pixel != last { (last, lastNumber) = (pixel, number(pixel)) }
           byte |= lastNumber
         }
-        // Within the room, by the bound of `end`.
-        unsafe room[written] = byte
+        room[written] = byte
         written += 1
         x += perByte
       }
