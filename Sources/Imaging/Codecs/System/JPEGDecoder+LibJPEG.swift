@@ -8,7 +8,7 @@ extension JPEGDecoder {
     _ request: RowRequest,
     eighths: Int,
   ) throws(ImageError) -> any RowSource {
-    if !request.info.streamsRows { try unsafe checkScans(bytes, request) }
+    if !request.info.streamsRows { try checkScans(unsafe ByteReader(bytes), request) }
     do throws(ImageError) {
       return try unsafe JPEGRows(bytes, request, eighths: eighths)
     } catch {
