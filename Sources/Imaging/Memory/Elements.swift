@@ -1,9 +1,11 @@
+import VitrineRuntime
+
 /// Elements in memory that somebody else owns, read with checks of the bounds in every build.
 ///
 /// The checks of `UnsafeBufferPointer` are there in debug builds only. A span cannot be stored, and its vectors are
 /// loaded without the safe kind of call. Whoever makes one keeps the memory for as long as it is used.
 @safe
-package struct Elements<Element: BitwiseCopyable> {
+package struct Elements<Element: BitwiseCopyable>: BitwiseCopyable {
   // In bounds by the checks below. Never nil with a count above 0.
   private let start: UnsafePointer<Element>?
   package let count: Int
@@ -46,6 +48,15 @@ extension Elements<UInt8> {
   package init(_ bytes: UnsafeRawBufferPointer) {
     unsafe self.init(bytes.assumingMemoryBound(to: UInt8.self))
   }
+
+  /// Returns the index of the first `byte` within `bounds`; `nil` if there is none.
+  package func firstIndex(of byte: UInt8, in bounds: Range<Int>) -> Int? {
+    unsafe extracting(bounds).withUnsafeBufferPointer { part -> Int? in
+      guard let first = unsafe UnsafeRawPointer(part.baseAddress) else { return nil }
+      let found = unsafe memchr(first, Int32(byte), part.count)
+      return unsafe found.map { unsafe bounds.lowerBound + (UnsafeRawPointer($0) - first) }
+    }
+  }
 }
 
 extension Elements where Element: SIMDScalar {
@@ -69,7 +80,7 @@ extension Elements where Element: SIMDScalar {
 /// It refers to the memory, as a class would: a copy refers to the same elements. Whoever makes one keeps the memory
 /// for as long as it is used, and one thread at a time writes an element.
 @safe
-package struct MutableElements<Element: BitwiseCopyable> {
+package struct MutableElements<Element: BitwiseCopyable>: BitwiseCopyable {
   // In bounds by the checks below. Never nil with a count above 0.
   private let start: UnsafeMutablePointer<Element>?
   package let count: Int

@@ -1,5 +1,3 @@
-import VitrineRuntime
-
 extension JPEGDecoder {
   /// Opens a file with ImageIO at the requested scale.
   static func openSystem(
@@ -7,7 +5,7 @@ extension JPEGDecoder {
     _ request: RowRequest,
     eighths: Int,
   ) throws(ImageError) -> any RowSource {
-    if !request.info.streamsRows { try unsafe checkScans(bytes, request) }
+    if !request.info.streamsRows { try checkScans(unsafe ByteReader(bytes), request) }
     let (width, height) = (request.info.storedWidth, request.info.storedHeight)
     guard unsafe !JPEGHeader.isWhole(ByteReader(bytes)) else {
       return try unsafe ImageIORows.open(bytes, request, width: width, height: height)
@@ -41,7 +39,7 @@ extension JPEGDecoder {
       script.frame.width == info.storedWidth, script.frame.height == info.storedHeight
     else { return nil }
     // `bytes` outlives the rows, which end with this function.
-    let rows = unsafe ReducedRows(bytes, script, request.ofWhole) { () throws(ImageError) in
+    let rows = ReducedRows(unsafe Elements(bytes), script, request.ofWhole) { () throws(ImageError) in
       throw ImageError(.truncated, format: .jpeg, "truncated: the file ends before the end of its last scan")
     }
     var line = [UInt8](repeating: 0, count: 4 * rows.width)
@@ -103,9 +101,8 @@ extension JPEGHeader {
   /// Complexity: O(bytes).
   static func isWhole(_ bytes: ByteReader) -> Bool {
     var (offset, isInScan) = (2, false)
-    while let found = bytes.firstOffset(of: 0xFF, from: offset) {
+    while let found = bytes.firstOffset(of: 0xFF, from: offset), let marker = bytes.byte(at: found + 1) {
       offset = found + 1
-      guard let marker = bytes.byte(at: offset) else { return false }
       switch marker {
       case 0xD9: return isInScan
       case 0, 1, 0xD0...0xD8: offset += 1

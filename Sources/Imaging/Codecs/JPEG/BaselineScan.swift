@@ -27,24 +27,15 @@ final class BaselineScan {
   /// Returns `nil` if the script has no such scan; `bytes` must outlive the object.
   ///
   /// A second thread changes no cell.
-  init?(_ bytes: UnsafeRawBufferPointer, _ script: JPEGScript, _ secondThread: SecondThread) {
+  init?(_ bytes: Elements<UInt8>, _ script: JPEGScript, _ secondThread: SecondThread) {
     guard let scan = script.scans.first, !script.frame.isProgressive, let plan = UnitPlan(scan, script.frame) else {
       return nil
     }
-    let components = script.frame.components.count
     self.plan = plan
     (unitsAcross, unitColumns) = (script.frame.unitsAcross, script.frame.unitColumns)
     let isAwaited = secondThread == .awaited
-    later =
-      unsafe secondThread == .none
-      ? nil : LaterUnits(bytes, scan, plan, components: components, isAwaited: isAwaited)
-    first = unsafe UnitLane(
-      bytes,
-      scan.data,
-      components: components,
-      restartInterval: scan.restartInterval,
-      mark: later?.start,
-    )
+    later = secondThread == .none ? nil : LaterUnits(bytes, scan, plan, isAwaited: isAwaited)
+    first = UnitLane(bytes, scan.data, restartInterval: scan.restartInterval, mark: later?.start)
   }
 
   deinit { later?.end() }

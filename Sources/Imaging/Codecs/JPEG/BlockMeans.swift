@@ -6,7 +6,6 @@ import VitrineRuntime
 /// cancel. Blocks of 2x2 and 4x4 cells match libjpeg's smaller transforms to the last bit. The other layouts use
 /// the same constants, where libjpeg repeats samples. Each coefficient that matters is added to one of a few sums,
 /// which ``CellWriter`` turns into cells.
-@safe
 struct BlockMeans {
   /// The division of a block into cells.
   enum Layout: BitwiseCopyable {
@@ -39,39 +38,12 @@ struct BlockMeans {
   let sumCount: Int
   /// The last coefficient that matters, in zigzag order; 0 if none does.
   let last: Int
-  /// The sum and the factor for each zigzag index, and for each with ``HuffmanTable/endOfBlock`` added; up to 255 so
-  /// that no index of eight bits is out of bounds.
-  let targets: Lookups
-
-  /// The look-up tables by coefficient.
-  @safe
-  final class Lookups {
-    static let count = 256
-    // Owned: allocated in init, freed in deinit, constant in between.
-    let sums: UnsafeMutablePointer<UInt8>
-    let factors: UnsafeMutablePointer<Int32>
-
-    /// The sum of a coefficient that does not matter is the last one within the capacity.
-    fileprivate init(capacity: Int) {
-      unsafe sums = .allocate(capacity: Self.count)
-      unsafe sums.initialize(repeating: UInt8(capacity - 1), count: Self.count)
-      unsafe factors = .allocate(capacity: Self.count)
-      unsafe factors.initialize(repeating: 0, count: Self.count)
-    }
-
-    deinit {
-      unsafe sums.deallocate()
-      unsafe factors.deallocate()
-    }
-
-    fileprivate func set(_ index: Int, sum: Int, factor: Int) {
-      precondition(index < 64 && sum < BlockMeans.largeCapacity)
-      for index in [index, index + HuffmanTable.endOfBlock] {
-        unsafe sums[index] = UInt8(sum)
-        unsafe factors[index] = Int32(truncatingIfNeeded: factor)
-      }
-    }
-  }
+  /// The sum of each zigzag index, and of each with ``HuffmanTable/endOfBlock`` added.
+  ///
+  /// That of a coefficient that does not matter is the last one within the capacity.
+  let targets: Lookup<CoefficientIndex, UInt8>
+  /// The factor of each.
+  let factors: Lookup<CoefficientIndex, Int32>
 
   /// The row and column in the block of each zigzag index (T.81, figure A.6).
   static let zigzag: [(row: Int, column: Int)] = {
@@ -102,12 +74,16 @@ struct BlockMeans {
   init(_ component: JPEGFrame.Component) {
     let layout = Layout(columns: component.cellColumns, rows: component.cellRows) ?? .whole
     writer = CellWriter(layout: layout, step: component.quantization[0])
-    targets = Lookups(capacity: layout == .sixteenths ? Self.largeCapacity : Self.sumCapacity)
+    targets = Lookup(repeating: UInt8((layout == .sixteenths ? Self.largeCapacity : Self.sumCapacity) - 1))
+    factors = Lookup(repeating: 0)
     var last = 0
     for index in 1..<64 {
       let (row, column) = Self.zigzag[index]
       guard let (sum, constant) = Self.target(layout, row: row, column: column) else { continue }
-      targets.set(index, sum: sum, factor: constant * component.quantization[index])
+      let factor = Int32(truncatingIfNeeded: constant * component.quantization[index])
+      for place in [index, index + HuffmanTable.endOfBlock] {
+        (targets.entries[place], factors.entries[place]) = (UInt8(sum), factor)
+      }
       last = index
     }
     self.last = last
@@ -154,106 +130,90 @@ struct CellWriter: BitwiseCopyable {
 
   /// Writes the cells of a block whose other coefficients do not matter.
   @inline(__always)
-  func store(_ dc: Int, into cells: UnsafeMutablePointer<UInt8>, stride: Int) {
+  func store(_ dc: Int, into cells: Cells) {
     let value = Self.clamped((dc &* step &+ 4) &>> 3)
-    // The caller's `cells` are those of a block within the plane.
     switch layout {
-    case .whole: unsafe cells[0] = value
-    case .quadrants:
-      unsafe cells[0] = value
-      unsafe cells[1] = value
-      unsafe cells[stride] = value
-      unsafe cells[stride &+ 1] = value
-    case .halvesAcross:
-      unsafe cells[0] = value
-      unsafe cells[1] = value
-    case .halvesDown:
-      unsafe cells[0] = value
-      unsafe cells[stride] = value
-    case .quartersAcross: for index in 0..<4 { unsafe cells[index] = value }
-    case .quartersDown: for index in 0..<4 { unsafe cells[index &* stride] = value }
-    case .fourByTwo, .twoByFour, .sixteenths:
-      let (columns, rows) = (layout == .twoByFour ? 2 : 4, layout == .fourByTwo ? 2 : 4)
-      for row in 0..<rows {
-        for column in 0..<columns { unsafe cells[row &* stride &+ column] = value }
-      }
+    case .whole: cells.set(0, 0, value)
+    case .quadrants: cells.fill(2, 2, value)
+    case .halvesAcross: cells.fill(2, 1, value)
+    case .halvesDown: cells.fill(1, 2, value)
+    case .quartersAcross: cells.fill(4, 1, value)
+    case .quartersDown: cells.fill(1, 4, value)
+    case .fourByTwo: cells.fill(4, 2, value)
+    case .twoByFour: cells.fill(2, 4, value)
+    case .sixteenths: cells.fill(4, 4, value)
     }
   }
 
   /// Writes the cells of a block; there must be at least ``BlockMeans/sumCount`` `sums`.
-  func store(
-    _ dc: Int,
-    sums: UnsafePointer<Int32>,
-    into cells: UnsafeMutablePointer<UInt8>,
-    stride: Int,
-  ) {
+  func store(_ dc: Int, sums: Elements<Int32>, into cells: Cells) {
     let base = dc &* step
-    // The caller's `cells` are those of a block within the plane.
     switch layout {
-    case .whole: unsafe store(dc, into: cells, stride: stride)
-    case .sixteenths: unsafe SixteenthCells.store(base, sums, into: cells, stride)
-    case .fourByTwo: unsafe storeEight(base, sums, into: cells, along: 1, across: stride)
-    case .twoByFour: unsafe storeEight(base, sums, into: cells, along: stride, across: 1)
+    case .whole: store(dc, into: cells)
+    case .sixteenths: SixteenthCells.store(base, sums, into: cells)
+    case .fourByTwo: storeEight(base, sums) { cells.set($0, $1, $2) }
+    case .twoByFour: storeEight(base, sums) { cells.set($1, $0, $2) }
     case .halvesAcross, .halvesDown:
-      let sum = Int(unsafe sums[0])
-      unsafe cells[0] = Self.rounded(base &<< 15 &+ sum, 18)
-      unsafe cells[layout == .halvesDown ? stride : 1] = Self.rounded(base &<< 15 &- sum, 18)
-    case .quartersAcross, .quartersDown:
-      var (even, outer, inner) = (0, 0, 0)
-      for (index, basis) in BlockMeans.quarterIndices.enumerated() {
-        let value = Int(unsafe sums[index])
-        if basis % 2 == 0 {
-          even &+= value &* BlockMeans.quarters[basis].outer
-        } else {
-          outer &+= value &* BlockMeans.quarters[basis].outer
-          inner &+= value &* BlockMeans.quarters[basis].inner
-        }
-      }
-      let pitch = layout == .quartersDown ? stride : 1
-      let dc = base &<< 15
-      unsafe cells[0] = Self.rounded(dc &+ even &+ outer, 18)
-      unsafe cells[pitch] = Self.rounded(dc &- even &+ inner, 18)
-      unsafe cells[2 &* pitch] = Self.rounded(dc &- even &- inner, 18)
-      unsafe cells[3 &* pitch] = Self.rounded(dc &+ even &- outer, 18)
+      let sum = Int(sums[0])
+      cells.set(0, 0, Self.rounded(base &<< 15 &+ sum, 18))
+      let second = Self.rounded(base &<< 15 &- sum, 18)
+      if layout == .halvesDown { cells.set(0, 1, second) } else { cells.set(1, 0, second) }
+    case .quartersAcross: storeFour(base, sums) { cells.set($0, 0, $1) }
+    case .quartersDown: storeFour(base, sums) { cells.set(0, $0, $1) }
     case .quadrants:
       // libjpeg's two passes with their rounding: down the columns 0, 1, 3, 5 and 7, then across.
-      let first = unsafe Self.column(base, sums[4])
+      let sums = sums.extracting(0..<9)
+      let first = Self.column(base, sums[4])
       var (upper, lower) = (0, 0)
       for index in 0..<4 {
-        let column = unsafe Self.column(Int(sums[index]), sums[5 &+ index])
+        let column = Self.column(Int(sums[index]), sums[5 &+ index])
         let constant = index == 0 ? 29_692 : index == 1 ? -10_426 : index == 2 ? 6_967 : -5_906
         upper &+= column.upper &* constant
         lower &+= column.lower &* constant
       }
-      unsafe cells[0] = Self.rounded(first.upper &<< 15 &+ upper, 20)
-      unsafe cells[1] = Self.rounded(first.upper &<< 15 &- upper, 20)
-      unsafe cells[stride] = Self.rounded(first.lower &<< 15 &+ lower, 20)
-      unsafe cells[stride &+ 1] = Self.rounded(first.lower &<< 15 &- lower, 20)
+      cells.set(0, 0, Self.rounded(first.upper &<< 15 &+ upper, 20))
+      cells.set(1, 0, Self.rounded(first.upper &<< 15 &- upper, 20))
+      cells.set(0, 1, Self.rounded(first.lower &<< 15 &+ lower, 20))
+      cells.set(1, 1, Self.rounded(first.lower &<< 15 &- lower, 20))
     }
   }
 
+  /// Writes a row of four cells, or a column.
+  @inline(__always)
+  private func storeFour(_ base: Int, _ sums: Elements<Int32>, _ set: (Int, UInt8) -> Void) {
+    var (even, outer, inner) = (0, 0, 0)
+    for (index, basis) in BlockMeans.quarterIndices.enumerated() {
+      let value = Int(sums[index])
+      if basis % 2 == 0 {
+        even &+= value &* BlockMeans.quarters[basis].outer
+      } else {
+        outer &+= value &* BlockMeans.quarters[basis].outer
+        inner &+= value &* BlockMeans.quarters[basis].inner
+      }
+    }
+    let dc = base &<< 15
+    set(0, Self.rounded(dc &+ even &+ outer, 18))
+    set(1, Self.rounded(dc &- even &+ inner, 18))
+    set(2, Self.rounded(dc &- even &- inner, 18))
+    set(3, Self.rounded(dc &+ even &- outer, 18))
+  }
+
   /// Writes two rows of four cells, or two columns: halves first, then quarters, with the rounding of libjpeg's passes.
-  private func storeEight(
-    _ base: Int,
-    _ sums: UnsafePointer<Int32>,
-    into cells: UnsafeMutablePointer<UInt8>,
-    along: Int,
-    across: Int,
-  ) {
-    // Thirteen sums: the last index is 12.
-    let c0 = unsafe Self.column(base, sums[6])
-    let c1 = unsafe Self.column(Int(sums[0]), sums[7])
-    let c2 = unsafe Self.column(Int(sums[1]), sums[8])
-    let c3 = unsafe Self.column(Int(sums[2]), sums[9])
-    let c5 = unsafe Self.column(Int(sums[3]), sums[10])
-    let c6 = unsafe Self.column(Int(sums[4]), sums[11])
-    let c7 = unsafe Self.column(Int(sums[5]), sums[12])
+  @inline(__always)
+  private func storeEight(_ base: Int, _ sums: Elements<Int32>, _ set: (Int, Int, UInt8) -> Void) {
+    let sums = sums.extracting(0..<13)
+    let c0 = Self.column(base, sums[6])
+    let c1 = Self.column(Int(sums[0]), sums[7])
+    let c2 = Self.column(Int(sums[1]), sums[8])
+    let c3 = Self.column(Int(sums[2]), sums[9])
+    let c5 = Self.column(Int(sums[3]), sums[10])
+    let c6 = Self.column(Int(sums[4]), sums[11])
+    let c7 = Self.column(Int(sums[5]), sums[12])
     let (upper, _) = SixteenthCells.means(c0.upper, c1.upper, c2.upper, c3.upper, c5.upper, c6.upper, c7.upper)
     let (lower, _) = SixteenthCells.means(c0.lower, c1.lower, c2.lower, c3.lower, c5.lower, c6.lower, c7.lower)
     for index in 0..<4 {
-      // The caller's `cells` are those of a block within the plane.
-      unsafe cells[index &* along] = Self.rounded(upper[index], 19)
-      unsafe cells[index &* along &+ across] = Self.rounded(lower[index], 19)
+      set(index, 0, Self.rounded(upper[index], 19))
+      set(index, 1, Self.rounded(lower[index], 19))
     }
   }
 
@@ -289,52 +249,31 @@ private enum SixteenthCells {
   }
 
   /// Writes the cells; `base` is the first coefficient, and there must be ``sumCount`` `sums`.
-  static func store(
-    _ base: Int,
-    _ sums: UnsafePointer<Int32>,
-    into cells: UnsafeMutablePointer<UInt8>,
-    _ stride: Int,
-  ) {
+  static func store(_ base: Int, _ sums: Elements<Int32>, into cells: Cells) {
     // Down the columns 0, 1, 2, 3, 5, 6 and 7, then across, with libjpeg's rounding in between.
-    var columns = (
-      SIMD4<Int>(), SIMD4<Int>(), SIMD4<Int>(), SIMD4<Int>(), SIMD4<Int>(), SIMD4<Int>(), SIMD4<Int>(),
-    )
-    // The last index is 6 &* 7 &+ 5, below `sumCount`.
-    unsafe columns.0 = column(base, sums + 6)
-    unsafe columns.1 = column(Int(sums[0]), sums + 7)
-    unsafe columns.2 = column(Int(sums[1]), sums + 8)
-    unsafe columns.3 = column(Int(sums[2]), sums + 9)
-    unsafe columns.4 = column(Int(sums[3]), sums + 10)
-    unsafe columns.5 = column(Int(sums[4]), sums + 11)
-    unsafe columns.6 = column(Int(sums[5]), sums + 12)
+    let sums = sums.extracting(0..<sumCount)
+    let (c0, c1) = (column(base, sums, 6), column(Int(sums[0]), sums, 7))
+    let (c2, c3) = (column(Int(sums[1]), sums, 8), column(Int(sums[2]), sums, 9))
+    let (c5, c6) = (column(Int(sums[3]), sums, 10), column(Int(sums[4]), sums, 11))
+    let c7 = column(Int(sums[5]), sums, 12)
     for row in 0..<4 {
-      let (means, _) = means(
-        columns.0[row],
-        columns.1[row],
-        columns.2[row],
-        columns.3[row],
-        columns.4[row],
-        columns.5[row],
-        columns.6[row],
-      )
-      // The caller's `cells` are those of a block within the plane.
-      let target = unsafe cells + row &* stride
-      for column in 0..<4 { unsafe target[column] = CellWriter.rounded(means[column], 19) }
+      let (means, _) = means(c0[row], c1[row], c2[row], c3[row], c5[row], c6[row], c7[row])
+      for column in 0..<4 { cells.set(column, row, CellWriter.rounded(means[column], 19)) }
     }
   }
 
-  /// Returns the four means down a column, times four; `rest` begins with the coefficient of the second row.
+  /// Returns the four means down a column, times four; the coefficient of the second row is in the sum `index`.
   @inline(__always)
-  private static func column(_ first: Int, _ rest: UnsafePointer<Int32>) -> SIMD4<Int> {
+  private static func column(_ first: Int, _ sums: Elements<Int32>, _ index: Int) -> SIMD4<Int> {
     // Six rows, seven sums each.
-    let (means, isFlat) = unsafe means(
+    let (means, isFlat) = means(
       first,
-      Int(rest[0]),
-      Int(rest[7]),
-      Int(rest[14]),
-      Int(rest[21]),
-      Int(rest[28]),
-      Int(rest[35]),
+      Int(sums[index]),
+      Int(sums[index &+ 7]),
+      Int(sums[index &+ 14]),
+      Int(sums[index &+ 21]),
+      Int(sums[index &+ 28]),
+      Int(sums[index &+ 35]),
     )
     return isFlat ? SIMD4(repeating: first &<< 2) : (means &+ 2048) &>> 12
   }

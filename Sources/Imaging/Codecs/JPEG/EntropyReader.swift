@@ -1,28 +1,36 @@
-import VitrineRuntime
-
 /// A position in entropy-coded data: plain values that stay in registers.
 ///
 /// At least 56 bits are available after ``refill()``.
 @safe
 struct BitCursor {
+  /// The bytes that an offset in the chunk can say, of which an ``EntropyReader`` uses about half: a mask of 16 bits
+  /// costs less than one of 15, or than a comparison.
+  fileprivate static let span = 1 << 16
+
   /// The next bits, from the most significant down.
   private(set) var bits: UInt64 = 0
   /// The number of bits counted as available.
   ///
   /// Bits below them are either correct too or 0.
   private(set) var count = 0
-  /// The byte after the counted ones; within an ``EntropyReader``'s chunk.
-  fileprivate(set) var next: UnsafeRawPointer
+  /// The offset in the chunk of the byte after the counted ones.
+  fileprivate(set) var next = 0
+  // The chunk: a span and eight bytes, by the check of the initialiser.
+  private let chunk: UnsafeRawPointer
 
-  fileprivate init(_ start: UnsafeRawPointer) { unsafe next = start }
+  fileprivate init(_ chunk: MutableElements<UInt8>) {
+    precondition(chunk.count == Self.span + 8)
+    unsafe self.chunk = chunk.withUnsafeBufferPointer { unsafe UnsafeRawPointer($0.baseAddress.unsafelyUnwrapped) }
+  }
 
   @inline(__always)
   mutating func refill() {
-    // Eight bytes from `next` are within the chunk: after the latest start of a block `EntropyReader` keeps more
-    // bytes than a block can use.
-    let more = unsafe UInt64(bigEndian: next.loadUnaligned(as: UInt64.self))
+    // In bounds by the mask. It changes nothing: after the latest start of a block `EntropyReader` keeps more bytes than
+    // a block can use.
+    let offset = next & (Self.span &- 1)
+    let more = unsafe UInt64(bigEndian: chunk.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
     bits |= more &>> UInt64(truncatingIfNeeded: count)
-    unsafe next += (63 &- count) &>> 3
+    next &+= (63 &- count) &>> 3
     count |= 56
   }
 
@@ -64,7 +72,6 @@ struct BitCursor {
 }
 
 /// Entropy-coded data without byte stuffing, a chunk at a time, so that reading bits needs no branch.
-@safe
 final class EntropyReader {
   /// A position to resume from: a number of bits after a byte of the file, without stuffing.
   struct Place: Sendable {
@@ -84,16 +91,17 @@ final class EntropyReader {
   /// Zeros after the end of the data: a block may begin eight bytes after it.
   private static let padding = reserve + 16
 
-  // Owned: allocated in init, freed in deinit, used by one thread at a time.
-  private let chunk: UnsafeMutableRawPointer
-  private var end: UnsafeMutableRawPointer
-  private let bytes: UnsafeRawBufferPointer
+  // Used by one thread at a time.
+  private let chunk = OwnedElements(repeating: UInt8(0), count: BitCursor.span + 8)
+  /// The number of bytes in the chunk.
+  private var end = 0
+  private let bytes: Elements<UInt8>
   private var position: Int
   private let positionEnd: Int
   /// True if all data up to a marker, or to the end, have been loaded.
   private(set) var isAtMarker = false
-  /// The last byte at which a block may begin; after it the reader must ``advance(_:)``.
-  private(set) var latestStart: UnsafeRawPointer
+  /// The last offset at which a block may begin; after it the reader must ``advance(_:)``.
+  private(set) var latestStart = 0
   /// Positions of file bytes in the chunk, possibly before its beginning: the last load, and the one before.
   private var loads: (older: Load, newer: Load)
   /// True if bits past the end were read.
@@ -108,35 +116,30 @@ final class EntropyReader {
   private(set) var startPosition: Int
 
   /// `bytes` must outlive the reader.
-  init(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>) {
+  init(_ bytes: Elements<UInt8>, _ range: Range<Int>) {
     precondition(range.lowerBound >= 0 && range.upperBound <= bytes.count)
-    unsafe self.bytes = bytes
+    self.bytes = bytes
     (position, positionEnd, startPosition) = (range.lowerBound, range.upperBound, range.lowerBound)
     loads = (Load(position: position, offset: 0), Load(position: position, offset: 0))
-    unsafe chunk = .allocate(byteCount: Self.capacity + Self.padding, alignment: 64)
-    unsafe end = chunk
-    unsafe latestStart = UnsafeRawPointer(chunk)
   }
 
-  deinit { unsafe chunk.deallocate() }
-
-  /// Returns a cursor at the first bit.
+  /// Returns a cursor at the first bit, valid while this object lives.
   func start() -> BitCursor {
-    unsafe end = chunk
-    (passedCount, startPosition) = (0, position)
+    (end, passedCount, startPosition) = (0, 0, position)
     loads = (Load(position: position, offset: 0), Load(position: position, offset: 0))
     load()
-    return unsafe BitCursor(UnsafeRawPointer(chunk))
+    return BitCursor(chunk.elements)
   }
 
-  /// Returns a cursor after `bits` bits; `nil` if there are fewer.
-  func start(skipping bits: Int) -> BitCursor? {
+  /// Returns a cursor at a place within the data; `nil` if they end before it.
+  func start(at place: Place) -> BitCursor? {
+    guard place.position < positionEnd, place.bits >= 0 else { return nil }
+    (position, isAtMarker, hasOverrun) = (place.position, false, false)
     var cursor = start()
-    guard bits >= 0, unsafe UnsafeRawPointer(end) - UnsafeRawPointer(chunk) >= bits >> 3 else { return nil }
-    // Within the chunk by the line above; its padding is behind it.
-    unsafe cursor.next += bits >> 3
+    guard end >= place.bits >> 3 else { return nil }
+    cursor.next += place.bits >> 3
     cursor.refill()
-    cursor.drop(bits & 7)
+    cursor.drop(place.bits & 7)
     return cursor
   }
 
@@ -144,13 +147,11 @@ final class EntropyReader {
   func setMark(_ position: Int) { mark = position }
 
   /// Returns the number of bits before the cursor, without stuffing, since the last start.
-  func offset(of cursor: BitCursor) -> Int {
-    unsafe (passedCount + (cursor.next - UnsafeRawPointer(chunk))) * 8 - cursor.count
-  }
+  func offset(of cursor: BitCursor) -> Int { (passedCount + cursor.next) * 8 - cursor.count }
 
   /// Returns the position of the cursor.
   func place(of cursor: BitCursor) -> Place {
-    let bits = unsafe (cursor.next - UnsafeRawPointer(chunk)) * 8 - cursor.count
+    let bits = cursor.next * 8 - cursor.count
     let load = bits >= loads.newer.offset * 8 ? loads.newer : loads.older
     return Place(position: load.position, bits: bits - load.offset * 8)
   }
@@ -164,22 +165,20 @@ final class EntropyReader {
     guard !isAtMarker else {
       // Zeros follow the end. The cursor goes back to the first of them, which is safe however often it happens.
       hasOverrun = true
-      unsafe cursor.next = UnsafeRawPointer(end)
+      cursor.next = end
       return cursor
     }
     // `next` is at most one block after `latestStart`, which is a reserve before `end`.
-    let left = unsafe UnsafeRawPointer(end) - cursor.next
-    precondition(left >= 0 && left <= Self.capacity)
-    let passed = unsafe cursor.next - UnsafeRawPointer(chunk)
+    let left = chunk.elements.elements.extracting(cursor.next..<end)
     loads = (
-      Load(position: loads.newer.position, offset: loads.newer.offset - passed),
-      Load(position: position, offset: left),
+      Load(position: loads.newer.position, offset: loads.newer.offset - cursor.next),
+      Load(position: position, offset: left.count),
     )
-    passedCount += passed
-    unsafe memmove(chunk, cursor.next, left)
-    unsafe end = chunk + left
+    passedCount += cursor.next
+    chunk.elements.update(from: left)
+    end = left.count
     load()
-    unsafe cursor.next = UnsafeRawPointer(chunk)
+    cursor.next = 0
     return cursor
   }
 
@@ -194,52 +193,41 @@ final class EntropyReader {
   /// Skips the restart marker `number`, from 0 to 7; returns `nil` if another thing follows.
   func restart(_ cursor: BitCursor, number: Int) -> BitCursor? {
     guard isAtEnd(cursor) else { return nil }
-    while position + 1 < positionEnd, unsafe bytes[position + 1] == 0xFF { position += 1 }
-    guard position + 1 < positionEnd, unsafe Int(bytes[position + 1]) == 0xD0 + number else { return nil }
+    while position + 1 < positionEnd, bytes[position + 1] == 0xFF { position += 1 }
+    guard position + 1 < positionEnd, Int(bytes[position + 1]) == 0xD0 + number else { return nil }
     position += 2
     isAtMarker = false
     return start()
   }
 
-  private func bitsLeft(_ cursor: BitCursor) -> Int {
-    unsafe (UnsafeRawPointer(end) - cursor.next) * 8 + cursor.count
-  }
+  private func bitsLeft(_ cursor: BitCursor) -> Int { (end - cursor.next) * 8 + cursor.count }
 
   private func load() {
-    // `room` shrinks with each byte written, so `end` stays within the capacity.
-    var room = unsafe Self.capacity - (UnsafeRawPointer(end) - UnsafeRawPointer(chunk))
-    while room > 0, !isAtMarker {
-      let count = min(room, positionEnd - position)
-      guard count > 0, let start = unsafe bytes.baseAddress else {
+    let chunk = chunk.elements
+    while end < Self.capacity, !isAtMarker {
+      let limit = min(positionEnd, position + Self.capacity - end)
+      guard position < limit else {
         isAtMarker = true
         break
       }
-      let source = unsafe start + position
-      let found = unsafe memchr(source, 0xFF, count)
-      let plain = if let found = unsafe found { unsafe UnsafeRawPointer(found) - source } else { count }
-      if (0...plain).contains(mark &- position) {
-        markOffset = unsafe (passedCount + (UnsafeRawPointer(end) - UnsafeRawPointer(chunk)) + mark - position) * 8
+      let plain = position..<(bytes.firstIndex(of: 0xFF, in: position..<limit) ?? limit)
+      if (0...plain.count).contains(mark &- position) {
+        markOffset = (passedCount + end + mark - position) * 8
         mark = .max
       }
-      unsafe end.copyMemory(from: source, byteCount: plain)
-      unsafe end += plain
-      position += plain
-      room -= plain
-      guard plain < count else { continue }
-      guard position + 1 < positionEnd, unsafe bytes[position + 1] == 0 else {
+      chunk.extracting(end..<end + plain.count).update(from: bytes.extracting(plain))
+      end += plain.count
+      position = plain.upperBound
+      guard position < limit else { continue }
+      guard position + 1 < positionEnd, bytes[position + 1] == 0 else {
         isAtMarker = true
         break
       }
-      unsafe end.storeBytes(of: 0xFF, as: UInt8.self)
-      unsafe end += 1
+      chunk[end] = 0xFF
+      end += 1
       position += 2
-      room -= 1
     }
-    if isAtMarker {
-      unsafe end.initializeMemory(as: UInt8.self, repeating: 0, count: Self.padding)
-      unsafe latestStart = UnsafeRawPointer(end + 8)
-    } else {
-      unsafe latestStart = UnsafeRawPointer(end - Self.reserve)
-    }
+    if isAtMarker { chunk.extracting(end..<end + Self.padding).update(repeating: 0) }
+    latestStart = isAtMarker ? end + 8 : end - Self.reserve
   }
 }

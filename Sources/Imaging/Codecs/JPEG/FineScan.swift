@@ -1,57 +1,41 @@
 /// The sums of one component's AC coefficients, block by block, as its scans are decoded.
-@safe
 final class FinePlane {
   let blocksAcross: Int
   let blocksDown: Int
   let means: BlockMeans
   private let component: JPEGFrame.Component
-  // Owned, all three: allocated in init, freed in deinit, used by one thread at a time.
+  // All three are used by one thread at a time.
   /// `means.sumCount` for each block.
-  let sums: UnsafeMutablePointer<Int32>
+  let sums: OwnedElements<Int32>
   /// A bit for each nonzero coefficient, for refinement.
-  let occupied: UnsafeMutablePointer<UInt64>
+  let occupied: OwnedElements<UInt64>
   /// A bit for each negative coefficient.
-  let negative: UnsafeMutablePointer<UInt64>
+  let negative: OwnedElements<UInt64>
 
   init(_ component: JPEGFrame.Component, _ means: BlockMeans) {
     self.component = component
     self.means = means
     (blocksAcross, blocksDown) = (component.blocksAcross, component.blocksDown)
     let count = blocksAcross * blocksDown
-    unsafe sums = .allocate(capacity: count * means.sumCount)
-    unsafe sums.initialize(repeating: 0, count: count * means.sumCount)
-    unsafe occupied = .allocate(capacity: count)
-    unsafe occupied.initialize(repeating: 0, count: count)
-    unsafe negative = .allocate(capacity: count)
-    unsafe negative.initialize(repeating: 0, count: count)
-  }
-
-  deinit {
-    unsafe sums.deallocate()
-    unsafe occupied.deallocate()
-    unsafe negative.deallocate()
+    sums = OwnedElements(repeating: 0, count: count * means.sumCount)
+    occupied = OwnedElements(repeating: 0, count: count)
+    negative = OwnedElements(repeating: 0, count: count)
   }
 
   /// Writes the cells of all blocks except those that only fill up a unit.
   func store(_ coarse: CoarsePlane, into plane: SamplePlane) {
     let (blocks, writer, sumCount) = (coarse.blocks, means.writer, means.sumCount)
-    precondition(plane.width >= blocksAcross * component.cellColumns)
-    precondition(plane.height >= blocksDown * component.cellRows)
+    let (sums, occupied) = (sums.elements.elements, occupied.elements)
     for y in 0..<blocksDown {
-      let cells = unsafe plane.row(y * component.cellRows)
+      let cells = plane.cells(column: 0, row: y * component.cellRows)
       for x in 0..<blocksAcross {
         let block = y &* blocksAcross &+ x
-        let target = unsafe cells + x &* component.cellColumns
-        // By the preconditions the plane has cells for all blocks.
-        if unsafe occupied[block] == 0 {
-          unsafe writer.store(blocks[x, y], into: target, stride: plane.width)
+        let target = cells.moved(by: x &* component.cellColumns)
+        if occupied[block] == 0 {
+          writer.store(blocks[x, y], into: target)
         } else {
-          unsafe writer.store(
-            blocks[x, y],
-            sums: sums + block &* sumCount,
-            into: target,
-            stride: plane.width,
-          )
+          let own = sums.extracting(block &* sumCount..<(block &+ 1) &* sumCount)
+          writer.store(blocks[x, y], sums: own, into: target)
         }
       }
     }
@@ -59,19 +43,16 @@ final class FinePlane {
 }
 
 /// Decodes one AC scan of a progressive file, one row of blocks at a time.
-@safe
 final class FineScan {
   private let plane: FinePlane
   private let table: HuffmanTable
-  // The pointers belong to `plane`, its means and `table`. They and the numbers are copied once: a loop over blocks
+  // The memory belongs to `plane`, its means and `table`. Its places and the numbers are copied once: a loop over blocks
   // that went through the objects would spend half its time counting references.
-  private let codes: UnsafeMutablePointer<UInt16>
-  private let values: UnsafeMutablePointer<Int32>
-  private let targets: UnsafeMutablePointer<UInt8>
-  private let factors: UnsafeMutablePointer<Int32>
-  private let sums: UnsafeMutablePointer<Int32>
-  private let occupied: UnsafeMutablePointer<UInt64>
-  private let negative: UnsafeMutablePointer<UInt64>
+  private let codes: Table<WindowIndex, UInt16>
+  private let values: Table<WindowIndex, Int32>
+  private let targets: Table<CoefficientIndex, UInt8>
+  private let factors: Table<CoefficientIndex, Int32>
+  private let sums: MutableElements<Int32>
   private let sumCount: Int
   private let first: Int
   private let last: Int
@@ -86,20 +67,17 @@ final class FineScan {
   private var run = 0
 
   /// `bytes` must outlive the object.
-  init?(_ bytes: UnsafeRawBufferPointer, _ scan: JPEGScan, _ plane: FinePlane) {
+  init?(_ bytes: Elements<UInt8>, _ scan: JPEGScan, _ plane: FinePlane) {
     guard scan.first >= 1, scan.last >= scan.first, scan.last <= 63, let table = scan.parts[0].coefficients else {
       return nil
     }
     (self.plane, self.table) = (plane, table)
-    unsafe codes = table.codes.entries
-    unsafe values = table.progressiveCoefficients.entries
-    unsafe targets = plane.means.targets.sums
-    unsafe factors = plane.means.targets.factors
-    unsafe (sums, occupied, negative) = (plane.sums, plane.occupied, plane.negative)
+    (codes, values) = (table.codes.entries, table.progressiveCoefficients.entries)
+    (targets, factors, sums) = (plane.means.targets.entries, plane.means.factors.entries, plane.sums.elements)
     sumCount = plane.means.sumCount
     (first, last, low, isRefinement) = (scan.first, scan.last, scan.low, scan.isRefinement)
     band = (~0 >> UInt64(63 - scan.last)) & (~0 << UInt64(scan.first))
-    reader = unsafe EntropyReader(bytes, scan.data)
+    reader = EntropyReader(bytes, scan.data)
     cursor = reader.start()
     restart = RestartCounter(interval: scan.restartInterval)
   }
@@ -111,42 +89,59 @@ final class FineScan {
   ///
   /// Returns `false` if the data are damaged or end.
   func decodeRow(_ row: Int) -> Bool {
-    precondition(row >= 0 && row < plane.blocksDown)
     var cursor = cursor
-    var latestStart = unsafe reader.latestStart
+    var latestStart = reader.latestStart
     defer { self.cursor = cursor }
-    for block in row * plane.blocksAcross..<(row + 1) * plane.blocksAcross {
+    let before = row * plane.blocksAcross
+    let blocks = before..<before + plane.blocksAcross
+    let (occupied, negative) = (plane.occupied.elements.extracting(blocks), plane.negative.elements.extracting(blocks))
+    for column in occupied.indices {
       if restart.isDue {
         guard let next = reader.restart(cursor, number: restart.pass()) else { return false }
         cursor = next
-        unsafe latestStart = reader.latestStart
+        latestStart = reader.latestStart
         run = 0
       }
-      if run > 0, unsafe !isRefinement || occupied[block] & band == 0 {
+      if run > 0, !isRefinement || occupied[column] & band == 0 {
         run &-= 1
         continue
       }
-      if unsafe cursor.next > latestStart {
+      if cursor.next > latestStart {
         cursor = reader.advance(cursor)
-        unsafe latestStart = reader.latestStart
+        latestStart = reader.latestStart
         if reader.hasOverrun { return false }
       }
-      guard isRefinement ? refine(&cursor, block) : decode(&cursor, block) else { return false }
+      var signs = Signs(occupied: occupied[column], negative: negative[column])
+      let start = (before &+ column) &* sumCount
+      let own = sums.extracting(start..<start &+ sumCount)
+      guard isRefinement ? refine(&cursor, own, &signs) : decode(&cursor, own, &signs) else { return false }
+      (occupied[column], negative[column]) = (signs.occupied, signs.negative)
     }
     return true
   }
 
-  /// Decodes the first bits of a block's coefficients; `block` must be within the plane.
+  /// The coefficients of a block that are not 0, and those that are negative, one bit each.
+  private struct Signs {
+    var occupied: UInt64
+    var negative: UInt64
+
+    @inline(__always)
+    mutating func set(_ index: Int, isNegative: Bool) {
+      let bit: UInt64 = 1 &<< UInt64(truncatingIfNeeded: index)
+      occupied |= bit
+      if isNegative { negative |= bit }
+    }
+  }
+
+  /// Decodes the first bits of a block's coefficients.
   @inline(__always)
-  private func decode(_ cursor: inout BitCursor, _ block: Int) -> Bool {
+  private func decode(_ cursor: inout BitCursor, _ sums: MutableElements<Int32>, _ signs: inout Signs) -> Bool {
     var reached = first &- 1
-    var (set, below): (UInt64, UInt64) = (0, 0)
     while reached < last {
       cursor.refill()
       var value: Int
       var isEnd = false
-      // A window is below the tables' 4,096 entries.
-      let entry = unsafe Int(values[cursor.window])
+      let entry = Int(values[cursor.window])
       let next = reached &+ (entry &>> 5 & 127)
       // At the last coefficient no code ends the block.
       if entry != 0, next &+ (entry &>> 15 & 1) <= last {
@@ -173,26 +168,21 @@ final class FineScan {
         value = HuffmanTable.extended(cursor.take(size), size: size)
       }
       if value != 0 {
-        let bit: UInt64 = 1 &<< UInt64(truncatingIfNeeded: reached)
-        set |= bit
-        if value < 0 { below |= bit }
-        add(value &<< low, coefficient: reached, block: block)
+        signs.set(reached, isNegative: value < 0)
+        add(value &<< low, coefficient: reached, to: sums)
       }
       if isEnd { break }
     }
-    unsafe occupied[block] |= set
-    unsafe negative[block] |= below
     return true
   }
 
-  /// Decodes one more bit of a block's coefficients (T.81, G.1.2.3); `block` must be within the plane.
+  /// Decodes one more bit of a block's coefficients (T.81, G.1.2.3).
   @inline(__always)
-  private func refine(_ cursor: inout BitCursor, _ block: Int) -> Bool {
-    let old = unsafe occupied[block] & band
-    let below = unsafe negative[block]
+  private func refine(_ cursor: inout BitCursor, _ sums: MutableElements<Int32>, _ signs: inout Signs) -> Bool {
+    let below = signs.negative
     let step = 1 &<< low
     var position = first
-    var left = old
+    var left = signs.occupied & band
     /// Reads the correction of the first coefficient left.
     func correct(_ cursor: inout BitCursor) {
       let index = left.trailingZeroBitCount
@@ -201,12 +191,12 @@ final class FineScan {
       cursor.refill()
       guard cursor.takeBit() else { return }
       let isNegative = below &>> UInt64(truncatingIfNeeded: index) & 1 != 0
-      add(isNegative ? -step : step, coefficient: index, block: block)
+      add(isNegative ? -step : step, coefficient: index, to: sums)
     }
     if run == 0 {
       while position <= last {
         cursor.refill()
-        var code = unsafe Int(codes[cursor.window])
+        var code = Int(codes[cursor.window])
         if code == 0 { code = table.code(at: cursor.wideWindow) }
         guard code != 0 else { return false }
         cursor.drop(code & 255)
@@ -232,10 +222,8 @@ final class FineScan {
         position &+= zeros
         if value != 0 {
           guard position <= last else { return false }
-          let bit: UInt64 = 1 &<< UInt64(truncatingIfNeeded: position)
-          unsafe occupied[block] |= bit
-          if value < 0 { unsafe negative[block] |= bit }
-          add(value, coefficient: position, block: block)
+          signs.set(position, isNegative: value < 0)
+          add(value, coefficient: position, to: sums)
         }
         position &+= 1
       }
@@ -247,12 +235,12 @@ final class FineScan {
     return true
   }
 
-  /// Adds `value`, the change of a coefficient, to the sums of a block within the plane.
+  /// Adds `value`, the change of a coefficient, to the sums of its block.
   @inline(__always)
-  private func add(_ value: Int, coefficient: Int, block: Int) {
-    // There are 128 targets and factors. Coefficients that do not matter have a target beyond the sums.
-    let target = unsafe Int(targets[coefficient & 127])
-    guard target < sumCount else { return }
-    unsafe sums[block &* sumCount &+ target] &+= factors[coefficient & 127] &* Int32(truncatingIfNeeded: value)
+  private func add(_ value: Int, coefficient: Int, to sums: MutableElements<Int32>) {
+    // Coefficients that do not matter have a target beyond the sums.
+    let target = Int(targets[coefficient])
+    guard target < sums.count else { return }
+    sums[target] &+= factors[coefficient] &* Int32(truncatingIfNeeded: value)
   }
 }

@@ -53,10 +53,10 @@ final class HuffmanTable {
   }
 
   /// As ``code(at:)``, for codes of up to 12 bits; 0 for longer ones.
-  private(set) lazy var codes: Lookup<UInt16> = {
+  private(set) lazy var codes: Lookup<WindowIndex, UInt16> = {
     // Codes are consecutive numbers within a length, and from one length to the next.
     var entries: [UInt16] = []
-    entries.reserveCapacity(Lookup<UInt16>.mask + 1)
+    entries.reserveCapacity(1 << Self.lookupBits)
     var index = 0
     for length in 1...Self.lookupBits {
       while index < symbols.count, index < ends[length] >> (16 - length) + offsets[length] {
@@ -70,7 +70,7 @@ final class HuffmanTable {
 
   /// Differences of DC coefficients with their code: total bits plus the difference times 16; 0 if that is more than
   /// 12 bits.
-  private(set) lazy var differences: Lookup<Int16> = {
+  private(set) lazy var differences: Lookup<WindowIndex, Int16> = {
     let codes = codes
     return Lookup { window in
       let code = Int(codes[window])
@@ -100,7 +100,7 @@ final class HuffmanTable {
 
   /// The AC coefficients that begin within 12 bits, to skip: total bits, plus 64 times their reach, as in
   /// ``coefficients``.
-  private(set) lazy var skips: Lookup<UInt16> = {
+  private(set) lazy var skips: Lookup<WindowIndex, UInt16> = {
     let codes = codes
     return Lookup { window in
       var (used, advance, end) = (0, 0, 0)
@@ -129,7 +129,7 @@ final class HuffmanTable {
     var isEnd = false
   }
 
-  private func coefficients(runsOfBlocks: Bool, none: Int, _ entry: (Symbol) -> Int) -> Lookup<Int32> {
+  private func coefficients(runsOfBlocks: Bool, none: Int, _ entry: (Symbol) -> Int) -> Lookup<WindowIndex, Int32> {
     let codes = codes
     return Lookup { window in
       let code = Int(codes[window])
@@ -162,23 +162,4 @@ final class HuffmanTable {
   static func extended(_ bits: Int, size: Int) -> Int {
     bits < 1 &<< (size &- 1) ? bits &- (1 &<< size) &+ 1 : bits
   }
-}
-
-/// A table of 4,096 entries, one for each value of 12 bits.
-@safe
-final class Lookup<Entry: BitwiseCopyable> {
-  static var mask: Int { 1 << HuffmanTable.lookupBits - 1 }
-
-  // Owned: allocated in init, freed in deinit, constant in between.
-  let entries: UnsafeMutablePointer<Entry>
-
-  init(_ make: (Int) -> Entry) {
-    unsafe entries = .allocate(capacity: Self.mask + 1)
-    for index in 0...Self.mask { unsafe (entries + index).initialize(to: make(index)) }
-  }
-
-  deinit { unsafe entries.deallocate() }
-
-  // The mask keeps it in bounds.
-  subscript(index: Int) -> Entry { unsafe entries[index & Self.mask] }
 }

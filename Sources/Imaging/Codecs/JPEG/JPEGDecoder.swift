@@ -70,11 +70,11 @@ public struct JPEGDecoder: ImageDecoder, VitrineDecoder, PrefixDecoding {
     guard request.frame == 0 else { throw .noSuchFrame(request.frame, of: request.info) }
     try unsafe JPEGHeader(ByteReader(bytes), metadataLimit: 0).checkSupport()
     let eighths = Self.eighths(request.minimumScale)
-    if let script = unsafe reducedScript(bytes, request, eighths) {
-      if eighths > 1 { try unsafe Self.checkScans(bytes, request) }
+    if let script = reducedScript(unsafe ByteReader(bytes), request, eighths) {
+      if eighths > 1 { try Self.checkScans(unsafe ByteReader(bytes), request) }
       let hasSecondThread = request.threadCount > 1 && bytes.count >= secondThreadMinimum
       let secondThread = hasSecondThread ? secondThread : .none
-      return unsafe ReducedRows(bytes, script, request, secondThread: secondThread) { () throws(ImageError) in
+      return ReducedRows(unsafe Elements(bytes), script, request, secondThread: secondThread) { () throws(ImageError) in
         // The system's decoder takes over in the middle of the picture, whose rows are whole.
         try unsafe Self.resumeSystem(bytes, request.ofWhole, eighths: eighths)
       }
@@ -83,12 +83,12 @@ public struct JPEGDecoder: ImageDecoder, VitrineDecoder, PrefixDecoding {
   }
 
   /// Returns the script of a file that our own decoder decodes at a scale.
-  private func reducedScript(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest, _ eighths: Int) -> JPEGScript? {
+  private func reducedScript(_ bytes: ByteReader, _ request: RowRequest, _ eighths: Int) -> JPEGScript? {
     guard request.info.storedWidth * request.info.storedHeight >= ownDecoderMinimum else { return nil }
     switch eighths {
-    case 1: return unsafe script(bytes, request).flatMap { $0.isComplete || !$0.frame.isProgressive ? $0 : nil }
+    case 1: return script(bytes, request).flatMap { $0.isComplete || !$0.frame.isProgressive ? $0 : nil }
     // The system's decoder can leave out what is not in the region.
-    case 2: return unsafe request.info.streamsRows || request.region != nil ? nil : script(bytes, request)?.atQuarter()
+    case 2: return request.info.streamsRows || request.region != nil ? nil : script(bytes, request)?.atQuarter()
     default: return nil
     }
   }
@@ -109,12 +109,12 @@ public struct JPEGDecoder: ImageDecoder, VitrineDecoder, PrefixDecoding {
     _ bytes: UnsafeRawBufferPointer,
     _ request: RowRequest,
   ) -> (rows: any RowSource, scans: Int)? {
-    guard let script = unsafe script(bytes, request), script.frame.isProgressive, script.showsPicture else {
+    guard let script = script(unsafe ByteReader(bytes), request), script.frame.isProgressive, script.showsPicture else {
       return nil
     }
     let count = script.scans.count
     let lack = ImageError(.truncated, format: .jpeg, "truncated: only \(count) scans have arrived")
-    let rows = unsafe ReducedRows(bytes, script, request, incompleteness: script.isComplete ? nil : lack) {
+    let rows = ReducedRows(unsafe Elements(bytes), script, request, incompleteness: script.isComplete ? nil : lack) {
       () throws(ImageError) in
       throw ImageError(.corrupt, format: .jpeg, "corrupt: one of the first \(count) scans")
     }
@@ -128,7 +128,7 @@ public struct JPEGDecoder: ImageDecoder, VitrineDecoder, PrefixDecoding {
   package func openPrefix(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) -> any RowSource {
     let eighths = Self.eighths(request.minimumScale)
     if request.info.storedWidth * request.info.storedHeight >= ownDecoderMinimum,
-      let script = unsafe script(bytes, request)
+      let script = script(unsafe ByteReader(bytes), request)
     {
       if script.frame.isProgressive, eighths == 1 || script.scans.allSatisfy(\.isOfDC),
         let preview = unsafe openPreview(bytes, request)
@@ -136,7 +136,7 @@ public struct JPEGDecoder: ImageDecoder, VitrineDecoder, PrefixDecoding {
         return preview.rows
       }
       if !script.frame.isProgressive, eighths == 1 {
-        return unsafe ReducedRows(bytes, script, request) { () throws(ImageError) in
+        return ReducedRows(unsafe Elements(bytes), script, request) { () throws(ImageError) in
           throw ImageError(.truncated, format: .jpeg, "truncated: the rest of the file has not arrived")
         }
       }
@@ -145,24 +145,22 @@ public struct JPEGDecoder: ImageDecoder, VitrineDecoder, PrefixDecoding {
   }
 
   /// Returns `nil` if the file is left to the system's decoder.
-  private func script(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest) -> JPEGScript? {
-    guard let script = unsafe JPEGScript(ByteReader(bytes)), script.frame.width == request.info.storedWidth,
+  private func script(_ bytes: ByteReader, _ request: RowRequest) -> JPEGScript? {
+    guard let script = JPEGScript(bytes), script.frame.width == request.info.storedWidth,
       script.frame.height == request.info.storedHeight, script.showsPicture
     else { return nil }
     return script
   }
 
   /// Checks the scans against the limits: each visits every block, even if its few bytes say that nothing changes.
-  static func checkScans(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) {
+  static func checkScans(_ bytes: ByteReader, _ request: RowRequest) throws(ImageError) {
     // Tables and markers cost as much as a small picture.
     let pixelsPerScan = max(1_000_000, request.info.storedWidth * request.info.storedHeight)
-    guard let base = bytes.baseAddress else { return }
     var (offset, scans) = (0, 0)
-    // In bounds: from `offset` to the end of the bytes. Inside a scan's data these two bytes never follow one
-    // another.
-    while offset < bytes.count - 1, let found = unsafe memchr(base + offset, 0xFF, bytes.count - offset) {
-      offset = unsafe UnsafeRawPointer(found) - base + 1
-      if offset < bytes.count, unsafe bytes[offset] == 0xDA { scans += 1 }
+    while let found = bytes.firstOffset(of: 0xFF, from: offset) {
+      offset = found + 1
+      // Inside a scan's data these two bytes never follow one another.
+      if bytes.byte(at: offset) == 0xDA { scans += 1 }
     }
     try request.limits.check(composed: scans * pixelsPerScan, format: .jpeg)
   }

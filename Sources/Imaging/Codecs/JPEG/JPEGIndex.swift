@@ -46,7 +46,7 @@ public struct JPEGIndex: Sendable {
     let control = DecodeControl(isCancelled: isCancelled, timeLimit: limits.timeLimit)
     // The bytes are only read while the closure runs.
     checkpoints = try unsafe data.withImageBytes { (bytes) throws(ImageError) in
-      guard let script = JPEGScript(unsafe ByteReader(bytes)), let scan = unsafe UnitScan(bytes, script) else {
+      guard let (script, scan) = unsafe Self.scan(bytes) else {
         throw ImageError(.unsupported, format: .jpeg, "only JPEG of one scan in grey, YCbCr or RGB can be indexed")
       }
       let count = script.frame.unitsAcross * script.frame.unitsDown
@@ -106,6 +106,13 @@ public struct JPEGIndex: Sendable {
 
   private static let decoders = DecoderRegistry([JPEGDecoder()])
 
+  private static func scan(_ bytes: UnsafeRawBufferPointer) -> (JPEGScript, UnitScan)? {
+    guard let script = JPEGScript(unsafe ByteReader(bytes)), let scan = UnitScan(unsafe Elements(bytes), script) else {
+      return nil
+    }
+    return (script, scan)
+  }
+
   private static func broken(_ scan: UnitScan, _ unit: Int, of count: Int) -> ImageError {
     scan.hasRunOut
       ? ImageError(.truncated, format: .jpeg, "truncated: the file ends at unit \(unit) of \(count)")
@@ -119,7 +126,7 @@ public struct JPEGIndex: Sendable {
   ) throws(ImageError) -> (data: Data, part: PixelRegion) {
     // The bytes are only read while the closure runs.
     try unsafe data.withImageBytes { (bytes) throws(ImageError) in
-      guard let script = JPEGScript(unsafe ByteReader(bytes)), let scan = unsafe UnitScan(bytes, script) else {
+      guard let (script, scan) = unsafe Self.scan(bytes) else {
         throw ImageError(.corrupt, format: .jpeg, "corrupt: the file has changed since it was indexed")
       }
       let frame = script.frame

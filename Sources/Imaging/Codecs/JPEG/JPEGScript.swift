@@ -1,5 +1,3 @@
-import VitrineRuntime
-
 /// The frame and the scans of a JPEG file, found without decoding.
 ///
 /// It accepts only files that ``ReducedRows`` can decode: no damage, no oddity, nothing that libjpeg would warn about.
@@ -174,11 +172,9 @@ struct JPEGScript {
   /// Returns the offset of the next marker other than a restart marker; `nil` if the bytes end before it.
   private static func endOfData(_ bytes: ByteReader, from start: Int) -> Int? {
     var offset = start
-    while let found = bytes.firstOffset(of: 0xFF, from: offset) {
-      offset = found
-      guard let marker = bytes.byte(at: offset + 1) else { return nil }
-      if marker != 0, marker != 0xFF, !(0xD0...0xD7).contains(marker) { return offset }
-      offset += marker == 0xFF ? 1 : 2
+    while let found = bytes.firstOffset(of: 0xFF, from: offset), let marker = bytes.byte(at: found + 1) {
+      if marker != 0, marker != 0xFF, !(0xD0...0xD7).contains(marker) { return found }
+      offset = found + (marker == 0xFF ? 1 : 2)
     }
     return nil
   }

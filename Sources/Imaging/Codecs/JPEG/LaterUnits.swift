@@ -3,25 +3,25 @@ import VitrineRuntime
 /// Writes blocks as records: the DC coefficient times 2, plus 1 if the sums of the block follow.
 ///
 /// A record becomes cells once the DC coefficients before it are known.
-@safe
 struct RecordOutput: BlockOutput {
   /// Beyond it no difference to the true coefficient makes it one of 16 bits; twice it fits in 32 bits.
   static var limit: Int { 1 << 28 }
 
-  // Within a chunk that has room for all its units.
-  var next: UnsafeMutablePointer<Int32>
+  let words: MutableElements<Int32>
+  var next: Int
 
   @inline(__always)
   mutating func store(_ dc: Int, _ plan: BlockPlan) {
-    unsafe next.pointee = Int32(truncatingIfNeeded: dc &<< 1)
-    unsafe next += 1
+    words[next] = Int32(truncatingIfNeeded: dc &<< 1)
+    next &+= 1
   }
 
   @inline(__always)
-  mutating func store(_ dc: Int, sums: UnsafeMutablePointer<Int32>, _ plan: BlockPlan) {
-    unsafe next.pointee = Int32(truncatingIfNeeded: dc &<< 1 | 1)
-    unsafe (next + 1).update(from: sums, count: plan.sumCount)
-    unsafe next += 1 &+ plan.sumCount
+  mutating func store(_ dc: Int, sums: Elements<Int32>, _ plan: BlockPlan) {
+    words[next] = Int32(truncatingIfNeeded: dc &<< 1 | 1)
+    let end = next &+ 1 &+ plan.sumCount
+    words.extracting(next &+ 1..<end).update(from: sums.extracting(0..<plan.sumCount))
+    next = end
   }
 
   @inline(__always)
@@ -35,7 +35,6 @@ struct RecordOutput: BlockOutput {
 /// JPEG Files", The Computer Journal 46, 2003). So the starts of the first units are noted. Once the first half arrives
 /// at one of them, all units from there are right, but for the DC coefficients, which differ by the same number
 /// throughout. Where a scan has restart markers, decoding begins at one, and there is no difference.
-@safe
 final class LaterUnits: @unchecked Sendable {
   // Sendable, because `monitor` guards what the two threads share. `lane` is the thread's once it has started, and
   // `notes`, `current`, `noted` and `correction` are always the other's. `bytes` are only read.
@@ -47,21 +46,16 @@ final class LaterUnits: @unchecked Sendable {
   }
 
   /// Some units, one after another; written by one thread, and then read by the other.
-  @safe
   private final class Chunk: @unchecked Sendable {
     // Sendable, because it is passed on through `monitor`, and only one thread has it at a time.
-    // Owned: allocated in init, freed in deinit.
-    let words: UnsafeMutablePointer<Int32>
-    var next: UnsafeMutablePointer<Int32>
+    private let memory: OwnedElements<Int32>
+    /// The place of the next unit.
+    var next = 0
     var count = 0
 
-    init(capacity: Int) {
-      unsafe words = .allocate(capacity: capacity)
-      unsafe words.initialize(repeating: 0, count: capacity)
-      unsafe next = words
-    }
+    init(capacity: Int) { memory = OwnedElements(repeating: 0, count: capacity) }
 
-    deinit { unsafe words.deallocate() }
+    var words: MutableElements<Int32> { memory.elements }
   }
 
   private struct State {
@@ -104,43 +98,35 @@ final class LaterUnits: @unchecked Sendable {
   /// The first half waits for the thread to begin if `isAwaited`, for tests. Otherwise it does without one that is late.
   /// Returns `nil` if nothing in the scan shows where units begin, or if there is no thread. `bytes` must outlive the
   /// call of ``end()``.
-  init?(_ bytes: UnsafeRawBufferPointer, _ scan: JPEGScan, _ plan: UnitPlan, components: Int, isAwaited: Bool) {
+  init?(_ bytes: Elements<UInt8>, _ scan: JPEGScan, _ plan: UnitPlan, isAwaited: Bool) {
     guard plan.showsPhase || scan.restartInterval > 0 else { return nil }
     var start = scan.data.lowerBound + scan.data.count / 2
     var restarts = 0
     if scan.restartInterval > 0 {
-      guard let found = unsafe Self.restart(bytes, start..<scan.data.upperBound) else { return nil }
+      guard let found = Self.restart(bytes, start..<scan.data.upperBound) else { return nil }
       start = found
-      // In bounds: it is the byte before.
-      restarts = unsafe Int(bytes[found - 1] & 7) + 1
+      restarts = Int(bytes[found - 1] & 7) + 1
     } else {
-      // Not at a byte that was stuffed in. In bounds: a scan has a header before its data.
-      while start < scan.data.upperBound, unsafe bytes[start - 1] == 0xFF { start += 1 }
+      // Not at a byte that was stuffed in. A scan has a header before its data.
+      while start < scan.data.upperBound, bytes[start - 1] == 0xFF { start += 1 }
     }
     self.start = start
     self.plan = plan
     hasRestarts = scan.restartInterval > 0
-    lane = unsafe UnitLane(
-      bytes,
-      start..<scan.data.upperBound,
-      components: components,
-      restartInterval: scan.restartInterval,
-      restarts: restarts,
-    )
+    let data = start..<scan.data.upperBound
+    lane = UnitLane(bytes, data, restartInterval: scan.restartInterval, restarts: restarts)
     guard startThread(named: "jpeg", { [self] in run() }) else { return nil }
     if isAwaited { monitor.wait { $0.hasBegun ? .leave(()) : .wait } }
   }
 
   /// Returns the position after the first restart marker.
-  private static func restart(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>) -> Int? {
-    guard let base = bytes.baseAddress else { return nil }
+  private static func restart(_ bytes: Elements<UInt8>, _ range: Range<Int>) -> Int? {
     var position = range.lowerBound
-    // In bounds: from `position` to the end of the range.
     while position + 1 < range.upperBound,
-      let found = unsafe memchr(base + position, 0xFF, range.upperBound - 1 - position)
+      let found = bytes.firstIndex(of: 0xFF, in: position..<range.upperBound - 1)
     {
-      position = unsafe UnsafeRawPointer(found) - base + 1
-      if unsafe 0xD0...0xD7 ~= bytes[position] { return position + 1 }
+      position = found + 1
+      if 0xD0...0xD7 ~= bytes[position] { return position + 1 }
     }
     return nil
   }
@@ -206,7 +192,7 @@ final class LaterUnits: @unchecked Sendable {
       if isGood { return (notes, chunks) }
       guard !lane.reader.isAtMarker else { break }
       lane.predicted = SIMD4()
-      unsafe lane.sums.update(repeating: 0, count: BlockMeans.sumCapacity)
+      lane.sums.entries.clear()
       lane.cursor.refill()
       lane.cursor.drop(1)
     }
@@ -221,9 +207,9 @@ final class LaterUnits: @unchecked Sendable {
     while left > 0 {
       guard lane.passRestart() != nil else { return false }
       let count = min(left, lane.unitsBeforeRestart)
-      var output = unsafe RecordOutput(next: chunk.next)
+      var output = RecordOutput(words: chunk.words, next: chunk.next)
       let got = plan.decode(count, lane, &output)
-      unsafe chunk.next = output.next
+      chunk.next = output.next
       chunk.count += got
       lane.count(got)
       guard got == count else { return false }
@@ -254,8 +240,12 @@ final class LaterUnits: @unchecked Sendable {
     guard notes[noted].offset == offset else { return true }
     correction = first.predicted &- notes[noted].predicted
     for _ in 0..<noted {
-      guard let record = unsafe nextRecord() else { return false }
-      unsafe current?.next = end(of: record)
+      guard let chunk = nextRecord() else { return false }
+      // A record has a block's words for each block of the plan, as `RecordOutput` has written them.
+      let blocks = plan.blocks
+      for index in blocks.indices {
+        chunk.next += chunk.words[chunk.next] & 1 == 0 ? 1 : 1 + blocks[index].sumCount
+      }
     }
     return true
   }
@@ -270,12 +260,12 @@ final class LaterUnits: @unchecked Sendable {
     }
   }
 
-  /// Returns the start of the next unit's record, and waits for it; `nil` if the data are damaged or end.
-  private func nextRecord() -> UnsafeMutablePointer<Int32>? {
+  /// Returns the chunk of the next unit's record, and waits for it; `nil` if the data are damaged or end.
+  private func nextRecord() -> Chunk? {
     while true {
       if let chunk = current, chunk.count > 0 {
         chunk.count -= 1
-        return unsafe chunk.next
+        return chunk
       }
       current = monitor.wait { state -> MonitorStep<Chunk?> in
         guard state.chunks.isEmpty else { return .leave(state.chunks.removeFirst()) }
@@ -284,18 +274,8 @@ final class LaterUnits: @unchecked Sendable {
       guard let chunk = current else { return nil }
       // There is room for another one.
       monitor.broadcast()
-      unsafe chunk.next = chunk.words
+      chunk.next = 0
     }
-  }
-
-  private func end(of record: UnsafeMutablePointer<Int32>) -> UnsafeMutablePointer<Int32> {
-    var next = unsafe record
-    for index in unsafe 0..<plan.blocks.count {
-      // A record has a block's words for each block of the plan, as `RecordOutput` has written them.
-      let isShort = unsafe next.pointee & 1 == 0
-      unsafe next += isShort ? 1 : 1 &+ plan.blocks[index].sumCount
-    }
-    return unsafe next
   }
 
   /// Writes the next units as cells, and waits for them.
@@ -303,24 +283,26 @@ final class LaterUnits: @unchecked Sendable {
   /// Returns `false` if the data are damaged or end.
   func take(_ units: Int, into cells: inout CellOutput) -> Bool {
     guard let correction else { return false }
-    let blocks = unsafe plan.blocks
+    let blocks = plan.blocks
     for _ in 0..<units {
-      guard var next = unsafe nextRecord() else { return false }
-      for index in 0..<blocks.count {
-        // A record has a block's words for each block of the plan, as `RecordOutput` has written them.
-        let plan = unsafe blocks[index]
-        let word = unsafe next.pointee
-        let dc = unsafe Int(word &>> 1) &+ correction[plan.component]
+      guard let chunk = nextRecord() else { return false }
+      let words = chunk.words
+      var next = chunk.next
+      // A record has a block's words for each block of the plan, as `RecordOutput` has written them.
+      for index in blocks.indices {
+        let plan = blocks[index]
+        let word = words[next]
+        let dc = Int(word &>> 1) &+ correction[plan.component]
         guard dc >= -CellOutput.limit, dc < CellOutput.limit else { return false }
+        next &+= 1
         if word & 1 == 0 {
-          unsafe cells.store(dc, plan)
-          unsafe next += 1
+          cells.store(dc, plan)
         } else {
-          unsafe cells.store(dc, sums: next + 1, plan)
-          unsafe next += 1 &+ plan.sumCount
+          cells.store(dc, sums: words.elements.extracting(next..<next &+ plan.sumCount), plan)
+          next &+= plan.sumCount
         }
       }
-      unsafe current?.next = next
+      chunk.next = next
       cells.endUnit()
     }
     return true

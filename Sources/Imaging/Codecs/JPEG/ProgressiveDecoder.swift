@@ -4,16 +4,15 @@ import VitrineRuntime
 ///
 /// DC and AC scans are independent. So the AC scans are decoded one component at a time, and only one component's
 /// refinement state is in memory.
-@safe
 struct ProgressiveDecoder {
-  private let bytes: UnsafeRawBufferPointer
+  private let bytes: Elements<UInt8>
   private let script: JPEGScript
   private let control: DecodeControl
   private let coarse: [CoarsePlane]
 
   /// `bytes` must outlive the value.
-  init(_ bytes: UnsafeRawBufferPointer, _ script: JPEGScript, _ control: DecodeControl) {
-    unsafe self.bytes = bytes
+  init(_ bytes: Elements<UInt8>, _ script: JPEGScript, _ control: DecodeControl) {
+    self.bytes = bytes
     self.script = script
     self.control = control
     coarse = script.frame.components.map { CoarsePlane($0) }
@@ -49,7 +48,7 @@ struct ProgressiveDecoder {
   }
 
   private func decodeFine(_ scan: JPEGScan, _ plane: FinePlane) throws(ImageError) -> Bool {
-    guard let decoder = unsafe FineScan(bytes, scan, plane) else { return false }
+    guard let decoder = FineScan(bytes, scan, plane) else { return false }
     for row in 0..<plane.blocksDown {
       try control.check()
       guard decoder.decodeRow(row) else { return false }
@@ -59,28 +58,27 @@ struct ProgressiveDecoder {
 
   /// The data of a component that the loop over blocks needs: plain values, so that the loop counts no references.
   ///
-  /// The pointer refers to a table of the script.
-  @unsafe
+  /// They refer to the memory of planes and of tables of the script.
   private struct Part: BitwiseCopyable {
     let columns: Int
     let rows: Int
     let blocks: CoarsePlane.Blocks
-    let differences: UnsafeMutablePointer<Int16>?
+    let differences: Table<WindowIndex, Int16>?
   }
 
   private func decodeCoarse(_ scan: JPEGScan) throws(ImageError) -> Bool {
     let frame = script.frame
-    let reader = unsafe EntropyReader(bytes, scan.data)
+    let reader = EntropyReader(bytes, scan.data)
     var cursor = reader.start()
     var restart = RestartCounter(interval: scan.restartInterval)
     var predictions = [Int](repeating: 0, count: scan.parts.count)
     // A scan of one component has its blocks in order, without padding blocks.
     let single = scan.parts.count == 1 ? frame.components[scan.parts[0].component] : nil
     let (across, down) = (single?.blocksAcross ?? frame.unitsAcross, single?.blocksDown ?? frame.unitsDown)
-    let parts = unsafe scan.parts.map { part in
+    let parts = scan.parts.map { part in
       let component = frame.components[part.component]
       let (columns, rows) = single == nil ? (component.columns, component.rows) : (1, 1)
-      return unsafe Part(
+      return Part(
         columns: columns,
         rows: rows,
         blocks: coarse[part.component].blocks,
@@ -97,21 +95,20 @@ struct ProgressiveDecoder {
           for index in predictions.indices { predictions[index] = 0 }
         }
         for index in 0..<partCount {
-          let part = unsafe parts[index]
-          for y in unsafe row &* part.rows..<row &* part.rows &+ part.rows {
-            for x in unsafe column &* part.columns..<column &* part.columns &+ part.columns {
-              if unsafe cursor.next > reader.latestStart {
+          let part = parts[index]
+          for y in row &* part.rows..<row &* part.rows &+ part.rows {
+            for x in column &* part.columns..<column &* part.columns &+ part.columns {
+              if cursor.next > reader.latestStart {
                 cursor = reader.advance(cursor)
                 if reader.hasOverrun { return false }
               }
               cursor.refill()
               if isRefinement {
-                if cursor.takeBit() { unsafe part.blocks.add(1 << low, x, y) }
+                if cursor.takeBit() { part.blocks.add(1 << low, x, y) }
                 continue
               }
-              guard let differences = unsafe part.differences else { return false }
-              // A window is below the table's 4,096 entries.
-              let entry = unsafe Int(differences[cursor.window])
+              guard let differences = part.differences else { return false }
+              let entry = Int(differences[cursor.window])
               if entry != 0 {
                 cursor.drop(entry & 15)
                 predictions[index] += entry &>> 4
@@ -123,7 +120,7 @@ struct ProgressiveDecoder {
                 if size > 0 { predictions[index] += HuffmanTable.extended(cursor.take(size), size: size) }
               }
               guard let value = Int16(exactly: predictions[index] << low) else { return false }
-              unsafe part.blocks.add(value, x, y)
+              part.blocks.add(value, x, y)
             }
           }
         }
@@ -165,52 +162,36 @@ struct RestartCounter {
 }
 
 /// The DC coefficients of one component.
-@safe
 final class CoarsePlane {
   /// The blocks, as plain values that must not outlive their plane.
-  @safe
   struct Blocks: BitwiseCopyable {
     let width: Int
     let height: Int
-    fileprivate let values: UnsafeMutablePointer<Int16>
+    fileprivate let values: MutableElements<Int16>
 
     /// Sets bits that are still 0.
     @inline(__always)
-    func add(_ value: Int16, _ x: Int, _ y: Int) {
-      precondition(x >= 0 && x < width && y >= 0 && y < height)
-      unsafe values[y &* width &+ x] |= value
-    }
+    func add(_ value: Int16, _ x: Int, _ y: Int) { values[y &* width &+ x] |= value }
 
     @inline(__always)
-    subscript(x: Int, y: Int) -> Int {
-      precondition(x >= 0 && x < width && y >= 0 && y < height)
-      return unsafe Int(values[y &* width &+ x])
-    }
+    subscript(x: Int, y: Int) -> Int { Int(values[y &* width &+ x]) }
   }
 
-  // Owned: allocated in init, freed in deinit, used by one thread at a time.
+  // Used by one thread at a time.
+  private let memory: OwnedElements<Int16>
   let blocks: Blocks
 
   init(_ component: JPEGFrame.Component) {
-    let count = component.paddedAcross * component.paddedDown
-    let values = UnsafeMutablePointer<Int16>.allocate(capacity: count)
-    unsafe values.initialize(repeating: 0, count: count)
-    unsafe blocks = Blocks(width: component.paddedAcross, height: component.paddedDown, values: values)
+    memory = OwnedElements(repeating: 0, count: component.paddedAcross * component.paddedDown)
+    blocks = Blocks(width: component.paddedAcross, height: component.paddedDown, values: memory.elements)
   }
-
-  deinit { unsafe blocks.values.deallocate() }
 
   /// Writes the cells of all blocks as if all other coefficients were 0.
   func store(_ writer: CellWriter, _ component: JPEGFrame.Component, into plane: SamplePlane) {
     let blocks = blocks
-    precondition(plane.width == blocks.width * component.cellColumns)
-    precondition(plane.height == blocks.height * component.cellRows)
     for y in 0..<blocks.height {
-      let cells = unsafe plane.row(y * component.cellRows)
-      for x in 0..<blocks.width {
-        // By the preconditions the plane has cells for all blocks.
-        unsafe writer.store(blocks[x, y], into: cells + x &* component.cellColumns, stride: plane.width)
-      }
+      let cells = plane.cells(column: 0, row: y * component.cellRows)
+      for x in 0..<blocks.width { writer.store(blocks[x, y], into: cells.moved(by: x &* component.cellColumns)) }
     }
   }
 }

@@ -12,7 +12,6 @@ import VitrineRuntime
 /// each; here those of one component are added up as they come, which takes a third of that.
 ///
 /// If the data are damaged or end too early, libjpeg takes over from the same row.
-@safe
 package final class ReducedRows: RowSource {
   package let width: Int
   package let height: Int
@@ -26,7 +25,7 @@ package final class ReducedRows: RowSource {
   package var hasFallenBack: Bool { fallback != nil }
 
   private let script: JPEGScript
-  private let bytes: UnsafeRawBufferPointer
+  private let bytes: Elements<UInt8>
   private let request: RowRequest
   private let secondThread: SecondThread
   private let openFallback: () throws(ImageError) -> any RowSource
@@ -47,14 +46,14 @@ package final class ReducedRows: RowSource {
   /// `fallback` opens them with libjpeg at the scale of the script's frame. A baseline file may be decoded on a second
   /// thread as well.
   init(
-    _ bytes: UnsafeRawBufferPointer,
+    _ bytes: Elements<UInt8>,
     _ script: JPEGScript,
     _ request: RowRequest,
     incompleteness: ImageError? = nil,
     secondThread: SecondThread = .none,
     fallback: @escaping () throws(ImageError) -> any RowSource,
   ) {
-    unsafe self.bytes = bytes
+    self.bytes = bytes
     self.script = script
     self.request = request
     self.incompleteness = incompleteness
@@ -74,11 +73,11 @@ package final class ReducedRows: RowSource {
     if row == held.upperBound {
       guard try decode() else { return try unsafe fallBack(into: rows, bytesPerRow: bytesPerRow, count: count) }
     }
-    guard let start = rows.baseAddress else { return 0 }
+    let target = unsafe MutableElements(rows)
     let got = min(count, min(height, held.upperBound) - row)
     for index in 0..<got {
-      // In bounds by the precondition.
-      unsafe write(row + index - held.lowerBound, into: start + index * bytesPerRow)
+      let start = index * bytesPerRow
+      write(row + index - held.lowerBound, into: target.extracting(start..<start + width * 4))
     }
     row += got
     return got
@@ -89,14 +88,14 @@ package final class ReducedRows: RowSource {
   /// Returns `false` if the data do not contain them.
   private func decode() throws(ImageError) -> Bool {
     if script.frame.isProgressive {
-      let decoder = unsafe ProgressiveDecoder(bytes, script, request.control)
+      let decoder = ProgressiveDecoder(bytes, script, request.control)
       guard let planes = try decoder.decode() else { return false }
       self.planes = planes
       held = 0..<height
       return true
     }
     if baseline == nil {
-      baseline = unsafe BaselineScan(bytes, script, secondThread)
+      baseline = BaselineScan(bytes, script, secondThread)
       planes = baseline?.bands ?? []
     }
     guard let baseline, baseline.decodeBand() else { return false }
@@ -126,26 +125,11 @@ package final class ReducedRows: RowSource {
     return try unsafe source.read(into: rows, bytesPerRow: bytesPerRow, count: count)
   }
 
-  private func write(_ index: Int, into target: UnsafeMutableRawPointer) {
-    // A row has `width` pixels, and the planes' rows have at least as many.
+  private func write(_ index: Int, into target: MutableElements<UInt8>) {
     switch script.color {
-    case .grey: unsafe CellColors.writeGrey(planes[0].row(index), into: target, count: width)
-    case .rgb:
-      unsafe CellColors.writeRGB(
-        planes[0].row(index),
-        planes[1].row(index),
-        planes[2].row(index),
-        into: target,
-        count: width,
-      )
-    case .ycc:
-      unsafe CellColors.writeYCC(
-        planes[0].row(index),
-        planes[1].row(index),
-        planes[2].row(index),
-        into: target,
-        count: width,
-      )
+    case .grey: CellColors.writeGrey(planes[0].row(index), into: target)
+    case .rgb: CellColors.writeRGB(planes[0].row(index), planes[1].row(index), planes[2].row(index), into: target)
+    case .ycc: CellColors.writeYCC(planes[0].row(index), planes[1].row(index), planes[2].row(index), into: target)
     }
   }
 }

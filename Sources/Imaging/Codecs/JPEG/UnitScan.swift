@@ -1,6 +1,5 @@
 /// Walks the only scan of a baseline file unit by unit, from the start or any checkpoint, and reads coefficients only
 /// on demand.
-@safe
 final class UnitScan {
   /// The start of a unit, and the DC coefficients before it.
   struct Checkpoint: Sendable {
@@ -20,11 +19,10 @@ final class UnitScan {
   /// The component of each block of a unit.
   let components: [Int]
 
-  private let bytes: UnsafeRawBufferPointer
   private let data: Range<Int>
   private let restartInterval: Int
   private let blocks: [Block]
-  private var reader: EntropyReader
+  private let reader: EntropyReader
   private var cursor: BitCursor
   private var predictions = SIMD4<Int16>()
   /// The index of the next unit.
@@ -32,7 +30,7 @@ final class UnitScan {
   private var isBehindRestart = true
 
   /// Returns `nil` if the script has no such scan; `bytes` must outlive the object.
-  init?(_ bytes: UnsafeRawBufferPointer, _ script: JPEGScript) {
+  init?(_ bytes: Elements<UInt8>, _ script: JPEGScript) {
     guard let scan = script.scans.first, !script.frame.isProgressive else { return nil }
     var blocks: [Block] = []
     for part in scan.parts {
@@ -41,11 +39,10 @@ final class UnitScan {
       let block = Block(component: part.component, differences: differences, coefficients: coefficients)
       blocks += repeatElement(block, count: component.columns * component.rows)
     }
-    unsafe self.bytes = bytes
     self.blocks = blocks
     components = blocks.map(\.component)
     (data, restartInterval) = (scan.data, scan.restartInterval)
-    reader = unsafe EntropyReader(bytes, scan.data)
+    reader = EntropyReader(bytes, scan.data)
     cursor = reader.start()
   }
 
@@ -59,9 +56,8 @@ final class UnitScan {
   ///
   /// Returns `false` if the data end earlier.
   func seek(_ checkpoint: Checkpoint, unit: Int) -> Bool {
-    guard data.contains(checkpoint.place.position) else { return false }
-    reader = unsafe EntropyReader(bytes, checkpoint.place.position..<data.upperBound)
-    guard let cursor = reader.start(skipping: checkpoint.place.bits) else { return false }
+    let place = checkpoint.place
+    guard data.contains(place.position), let cursor = reader.start(at: place) else { return false }
     (self.cursor, predictions, self.unit) = (cursor, checkpoint.predictions, unit)
     isBehindRestart = true
     return true
@@ -70,17 +66,18 @@ final class UnitScan {
   /// Skips the next unit.
   ///
   /// Returns `false` if the data are damaged or end.
-  func skip() -> Bool { unsafe pass(nil) }
+  func skip() -> Bool {
+    var none: [Int16] = []
+    return pass(&none)
+  }
 
   /// Reads the next unit: 64 coefficients in zigzag order for each of its blocks.
   ///
   /// The first is the coefficient itself, not a difference.
   func read(into coefficients: inout [Int16]) -> Bool {
     precondition(coefficients.count == blocks.count * 64)
-    return unsafe coefficients.withUnsafeMutableBufferPointer { target in
-      unsafe target.update(repeating: 0)
-      return unsafe pass(target.baseAddress)
-    }
+    for index in coefficients.indices { coefficients[index] = 0 }
+    return pass(&coefficients)
   }
 
   /// True if more was read than the data contain.
@@ -95,15 +92,15 @@ final class UnitScan {
     return true
   }
 
-  /// `target` must have room for all blocks.
-  private func pass(_ target: UnsafeMutablePointer<Int16>?) -> Bool {
+  /// Reads a unit, or skips it if there is no room for coefficients.
+  private func pass(_ coefficients: inout [Int16]) -> Bool {
     guard passRestart() else { return false }
     // A copy, which can stay in registers.
     var cursor = cursor
     defer { self.cursor = cursor }
     for index in blocks.indices {
       let block = blocks[index]
-      if unsafe cursor.next > reader.latestStart {
+      if cursor.next > reader.latestStart {
         cursor = reader.advance(cursor)
         if reader.hasOverrun { return false }
       }
@@ -111,12 +108,11 @@ final class UnitScan {
       guard let difference = Self.difference(&cursor, block.differences) else { return false }
       guard let dc = Int16(exactly: Int(predictions[block.component]) + difference) else { return false }
       predictions[block.component] = dc
-      if let target = unsafe target {
-        let start = unsafe target + index * 64
-        unsafe start.pointee = dc
-        guard unsafe Self.read(&cursor, block.coefficients, into: start) else { return false }
-      } else {
+      if coefficients.isEmpty {
         guard Self.skip(&cursor, block.coefficients) else { return false }
+      } else {
+        coefficients[index * 64] = dc
+        guard Self.read(&cursor, block.coefficients, into: &coefficients, at: index * 64) else { return false }
       }
     }
     unit += 1
@@ -126,8 +122,7 @@ final class UnitScan {
 
   @inline(__always)
   private static func difference(_ cursor: inout BitCursor, _ table: HuffmanTable) -> Int? {
-    // A window is below the tables' 4,096 entries, here and below.
-    let entry = unsafe Int(table.differences.entries[cursor.window])
+    let entry = Int(table.differences.entries[cursor.window])
     if entry != 0 {
       cursor.drop(entry & 15)
       return entry &>> 4
@@ -140,11 +135,11 @@ final class UnitScan {
 
   @inline(__always)
   private static func skip(_ cursor: inout BitCursor, _ table: HuffmanTable) -> Bool {
-    let skips = unsafe table.skips.entries
+    let skips = table.skips.entries
     var reached = 0
     while reached < 63 {
       cursor.refill()
-      let entry = unsafe Int(skips[cursor.window])
+      let entry = Int(skips[cursor.window])
       let next = reached &+ entry &>> 6
       if next & HuffmanTable.noReach == 0 {
         cursor.drop(entry: entry)
@@ -162,11 +157,12 @@ final class UnitScan {
     return true
   }
 
-  /// `block` must have room for 64 coefficients.
+  /// Reads the coefficients of a block after the first, which is at `start`.
   private static func read(
     _ cursor: inout BitCursor,
     _ table: HuffmanTable,
-    into block: UnsafeMutablePointer<Int16>,
+    into coefficients: inout [Int16],
+    at start: Int,
   ) -> Bool {
     var reached = 0
     while reached < 63 {
@@ -183,7 +179,7 @@ final class UnitScan {
       reached += run + 1
       guard reached <= 63 else { return false }
       // Of at most 15 bits, so it fits.
-      unsafe block[reached] = Int16(truncatingIfNeeded: HuffmanTable.extended(cursor.take(size), size: size))
+      coefficients[start + reached] = Int16(truncatingIfNeeded: HuffmanTable.extended(cursor.take(size), size: size))
     }
     return true
   }

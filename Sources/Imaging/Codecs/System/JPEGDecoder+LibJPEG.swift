@@ -8,8 +8,8 @@ extension JPEGDecoder {
     _ request: RowRequest,
     eighths: Int,
   ) throws(ImageError) -> any RowSource {
-    if !request.info.streamsRows { try unsafe checkScans(bytes, request) }
     let bytes = unsafe ByteReader(bytes)
+    if !request.info.streamsRows { try checkScans(bytes, request) }
     do throws(ImageError) {
       return try JPEGRows(bytes, request, eighths: eighths)
     } catch {
