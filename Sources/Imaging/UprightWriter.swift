@@ -38,7 +38,7 @@ struct UprightWriter<Pixel: FixedWidthInteger & BitwiseCopyable>: RowWriter {
     switch orientation {
     case .up, .downMirrored: line(orientation == .up ? row : height - 1 - row).update(from: source)
     case .upMirrored, .down:
-      line(orientation == .down ? height - 1 - row : row).update(reversing: source, of: Pixel.self)
+      line(orientation == .down ? height - 1 - row : row).update(of: source, from: width - 1, step: -1, as: Pixel.self)
     case .leftMirrored, .right, .rightMirrored, .left:
       let start = collected * source.count
       strip.elements.extracting(start..<start + source.count).update(from: source)
@@ -73,14 +73,15 @@ struct UprightWriter<Pixel: FixedWidthInteger & BitwiseCopyable>: RowWriter {
     for x in 0..<width {
       let first = orientation.upright(x: x, y: end - count, width: width, height: height)
       let last = orientation.upright(x: x, y: end - 1, width: width, height: height)
-      let step = last.x < first.x ? -size : size
       // The upright bitmap is `height` pixels wide here.
-      var (source, target) = (x * size, (first.y * height + first.x) * size)
-      for _ in 0..<count {
-        pixels.store(strip.load(at: source, as: Pixel.self), at: target)
-        source &+= width &* size
-        target &+= step
-      }
+      let start = (first.y * height + min(first.x, last.x)) * size
+      let isReversed = last.x < first.x
+      pixels.extracting(start..<start + count * size).update(
+        of: strip,
+        from: isReversed ? (count - 1) * width + x : x,
+        step: isReversed ? -width : width,
+        as: Pixel.self,
+      )
     }
     collected = 0
   }

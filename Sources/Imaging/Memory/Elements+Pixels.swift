@@ -10,9 +10,7 @@ extension Elements<UInt8> {
   package func load<Number: FixedWidthInteger & BitwiseCopyable>(at index: Int, as type: Number.Type) -> Number {
     precondition(index >= 0 && index <= count &- MemoryLayout<Number>.size, "no such elements")
     // In bounds by the line above.
-    return unsafe withUnsafeBufferPointer {
-      unsafe UnsafeRawPointer($0.baseAddress.unsafelyUnwrapped + index).loadUnaligned(as: Number.self)
-    }
+    return unsafe UnsafeRawPointer(start.unsafelyUnwrapped).loadUnaligned(fromByteOffset: index, as: Number.self)
   }
 }
 
@@ -40,32 +38,44 @@ extension MutableElements<UInt8> {
   package func store<Number: FixedWidthInteger & BitwiseCopyable>(_ number: Number, at index: Int) {
     precondition(index >= 0 && index <= count &- MemoryLayout<Number>.size, "no room for the elements")
     // In bounds by the line above.
-    unsafe withUnsafeBufferPointer {
-      unsafe UnsafeMutableRawPointer($0.baseAddress.unsafelyUnwrapped + index).storeBytes(of: number, as: Number.self)
-    }
+    unsafe UnsafeMutableRawPointer(start.unsafelyUnwrapped).storeBytes(
+      of: number,
+      toByteOffset: index,
+      as: Number.self,
+    )
   }
 
   /// Replaces each pixel of four bytes.
   @inline(__always)
   package func updateEachPixel(_ change: (SIMD4<UInt8>) -> SIMD4<UInt8>) {
-    update(with: elements) { pixel, _ in change(pixel) }
+    precondition(count & 3 == 0, "a part of a pixel")
+    guard let start = unsafe UnsafeMutableRawPointer(start) else { return }
+    // In bounds: four bytes are left.
+    for index in stride(from: 0, to: count, by: 4) {
+      let pixel = unsafe change(start.loadUnaligned(fromByteOffset: index, as: SIMD4<UInt8>.self))
+      unsafe start.storeBytes(of: pixel, toByteOffset: index, as: SIMD4<UInt8>.self)
+    }
   }
-}
 
-extension MutableElements<UInt8> {
-  /// Copies numbers of `source`, which has as many bytes, the last one first.
-  func update<Number: FixedWidthInteger & BitwiseCopyable>(reversing source: Elements<UInt8>, of type: Number.Type) {
-    let size = MemoryLayout<Number>.size
-    precondition(source.count == count && count % size == 0, "another number of elements")
-    unsafe withUnsafeBufferPointer { target in
-      unsafe source.withUnsafeBufferPointer { source in
-        let (target, source) = (UnsafeMutableRawBufferPointer(target), UnsafeRawBufferPointer(source))
-        // In bounds by the check of both lengths.
-        for index in stride(from: 0, to: count, by: size) {
-          let number = unsafe source.loadUnaligned(fromByteOffset: index, as: Number.self)
-          unsafe target.storeBytes(of: number, toByteOffset: count &- size &- index, as: Number.self)
-        }
-      }
+  /// Writes numbers of `source`, one after the other: those at `first`, and then `step` numbers further each time.
+  func update<Number: FixedWidthInteger & BitwiseCopyable>(
+    of source: Elements<UInt8>,
+    from first: Int,
+    step: Int,
+    as type: Number.Type,
+  ) {
+    let (size, most) = (MemoryLayout<Number>.size, source.count / MemoryLayout<Number>.size)
+    let last = first + (count / size - 1) * step
+    precondition(count % size == 0 && (count == 0 || (0..<most ~= first && 0..<most ~= last)), "no such elements")
+    guard let source = unsafe UnsafeRawPointer(source.start), let start = unsafe UnsafeMutableRawPointer(start) else {
+      return
+    }
+    var place = first &* size
+    // In bounds: the first place and the last are.
+    for index in stride(from: 0, to: count, by: size) {
+      let number = unsafe source.loadUnaligned(fromByteOffset: place, as: Number.self)
+      unsafe start.storeBytes(of: number, toByteOffset: index, as: Number.self)
+      place &+= step &* size
     }
   }
 }
@@ -75,38 +85,37 @@ extension MutableElements<UInt32> {
   @inline(__always)
   func update(numbers bytes: Elements<UInt8>, _ change: (UInt32) -> UInt32) {
     precondition(bytes.count == 4 * count, "another number of elements")
-    unsafe withUnsafeBufferPointer { target in
-      unsafe bytes.withUnsafeBufferPointer { bytes in
-        // In bounds by the first line.
-        for index in 0..<count {
-          let bytes = unsafe UnsafeRawBufferPointer(bytes).loadUnaligned(fromByteOffset: 4 &* index, as: UInt32.self)
-          unsafe target[index] = change(UInt32(littleEndian: bytes))
-        }
-      }
+    guard let bytes = unsafe UnsafeRawPointer(bytes.start), let start = unsafe start else { return }
+    // In bounds by the first line.
+    for index in 0..<count {
+      let number = unsafe bytes.loadUnaligned(fromByteOffset: 4 &* index, as: UInt32.self)
+      unsafe start[index] = change(UInt32(littleEndian: number))
     }
   }
 }
 
+// Without closures around the loops, so that `change` becomes a part of them.
 extension MutableElements where Element: SIMDScalar {
-  /// Replaces elements, four at a time, by what `change` makes of those of `source` at the same places and of the old ones.
+  /// Replaces elements, four at a time, by what `change` makes of those of `source` at the same places and of the old
+  /// ones.
   ///
-  /// `source` has as many, a multiple of four; it may be the same memory.
+  /// `source` has as many; those from `first` on are a multiple of four. It may be the same memory.
   @inline(__always)
   package func update<Source: SIMDScalar>(
     with source: Elements<Source>,
     from first: Int = 0,
     four change: (SIMD4<Source>, SIMD4<Element>) -> SIMD4<Element>,
   ) {
-    unsafe withPointers(to: source, from: first) { source, target in
-      var index = first
-      // In bounds: both have `count` elements, and four are left.
-      while index < count {
-        let target = unsafe UnsafeMutableRawPointer(target + index)
-        let old = unsafe target.loadUnaligned(as: SIMD4<Element>.self)
-        let new = unsafe change(UnsafeRawPointer(source + index).loadUnaligned(as: SIMD4<Source>.self), old)
-        unsafe target.storeBytes(of: new, as: SIMD4<Element>.self)
-        index &+= 4
-      }
+    precondition(source.count == count && first >= 0 && (count &- first) & 3 == 0, "another number of elements")
+    guard let source = unsafe source.start, let start = unsafe start else { return }
+    var index = first
+    // In bounds: both have `count` elements, and four are left.
+    while index < count {
+      let target = unsafe UnsafeMutableRawPointer(start + index)
+      let old = unsafe target.loadUnaligned(as: SIMD4<Element>.self)
+      let new = unsafe change(UnsafeRawPointer(source + index).loadUnaligned(as: SIMD4<Source>.self), old)
+      unsafe target.storeBytes(of: new, as: SIMD4<Element>.self)
+      index &+= 4
     }
   }
 
@@ -117,12 +126,13 @@ extension MutableElements where Element: SIMDScalar {
     sixteen change: (SIMD16<Source>, SIMD16<Element>) -> SIMD16<Element>,
     four: (SIMD4<Source>, SIMD4<Element>) -> SIMD4<Element>,
   ) {
+    precondition(source.count == count && count & 3 == 0, "another number of elements")
     let end = count & ~15
-    unsafe withPointers(to: source, from: 0) { source, target in
+    if let source = unsafe source.start, let start = unsafe start {
       var index = 0
       // In bounds: both have `count` elements, and sixteen are left.
       while index < end {
-        let target = unsafe UnsafeMutableRawPointer(target + index)
+        let target = unsafe UnsafeMutableRawPointer(start + index)
         let old = unsafe target.loadUnaligned(as: SIMD16<Element>.self)
         let new = unsafe change(UnsafeRawPointer(source + index).loadUnaligned(as: SIMD16<Source>.self), old)
         unsafe target.storeBytes(of: new, as: SIMD16<Element>.self)
@@ -131,21 +141,6 @@ extension MutableElements where Element: SIMDScalar {
     }
     update(with: source, from: end, four: four)
   }
-
-  /// Calls `body` with both memories, which have `count` elements; those from `first` on are a multiple of four.
-  @inline(__always)
-  private func withPointers<Source>(
-    to source: Elements<Source>,
-    from first: Int,
-    _ body: (UnsafePointer<Source>, UnsafeMutablePointer<Element>) -> Void,
-  ) {
-    precondition(source.count == count && first >= 0 && (count &- first) & 3 == 0, "another number of elements")
-    unsafe source.withUnsafeBufferPointer { source in
-      unsafe withUnsafeBufferPointer { target in
-        if let source = source.baseAddress, let target = target.baseAddress { unsafe body(source, target) }
-      }
-    }
-  }
 }
 
 extension Elements where Element: SIMDScalar {
@@ -153,14 +148,12 @@ extension Elements where Element: SIMDScalar {
   @inline(__always)
   func forEachFour(in range: Range<Int>, _ body: (SIMD4<Element>) -> Void) {
     precondition(range.lowerBound >= 0 && range.upperBound <= count && range.count & 3 == 0, "no such elements")
-    unsafe withUnsafeBufferPointer { elements in
-      guard let start = elements.baseAddress else { return }
-      var index = range.lowerBound
-      // In bounds by the first line.
-      while index < range.upperBound {
-        unsafe body(UnsafeRawPointer(start + index).loadUnaligned(as: SIMD4<Element>.self))
-        index &+= 4
-      }
+    guard let start = unsafe start else { return }
+    var index = range.lowerBound
+    // In bounds by the first line.
+    while index < range.upperBound {
+      unsafe body(UnsafeRawPointer(start + index).loadUnaligned(as: SIMD4<Element>.self))
+      index &+= 4
     }
   }
 }

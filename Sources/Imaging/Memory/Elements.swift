@@ -7,7 +7,7 @@ import VitrineRuntime
 @safe
 package struct Elements<Element: BitwiseCopyable>: BitwiseCopyable {
   // In bounds by the checks below. Never nil with a count above 0.
-  private let start: UnsafePointer<Element>?
+  let start: UnsafePointer<Element>?
   package let count: Int
 
   /// Borrows memory, which its owner keeps and nobody writes in the meantime.
@@ -82,7 +82,7 @@ extension Elements where Element: SIMDScalar {
 @safe
 package struct MutableElements<Element: BitwiseCopyable>: BitwiseCopyable {
   // In bounds by the checks below. Never nil with a count above 0.
-  private let start: UnsafeMutablePointer<Element>?
+  let start: UnsafeMutablePointer<Element>?
   package let count: Int
 
   /// Borrows memory, which its owner keeps and nobody else uses in the meantime.

@@ -105,7 +105,9 @@ extension ImageProcessor {
       let table = (0...255).map { UInt8((min(max(change(Double($0) / 255), 0), 1) * 255).rounded()) }
       return try table.withElements { (table) throws(ImageError) in
         try bitmap.mapped(context) { pixel in
-          SIMD4(table[Int(pixel.x)], table[Int(pixel.y)], table[Int(pixel.z)], pixel.w)
+          // One check for three look-ups.
+          precondition(table.count == 256)
+          return SIMD4(table[Int(pixel.x)], table[Int(pixel.y)], table[Int(pixel.z)], pixel.w)
         }
       }
     }

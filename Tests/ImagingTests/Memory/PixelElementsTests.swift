@@ -38,8 +38,10 @@ struct PixelElementsTests {
     rows.store(UInt16(0x0102).littleEndian, at: 22)
     #expect(owner.elements[34] == 2 && owner.elements[35] == 1 && owner.elements[36] == 36)
     let mirrored = OwnedElements<UInt8>(repeating: 0, count: 8)
-    mirrored.elements.update(reversing: owner.elements.elements.extracting(0..<8), of: UInt32.self)
-    #expect((0..<8).map { mirrored.elements[$0] } == [4, 5, 6, 7, 0, 1, 2, 3])
+    mirrored.elements.update(of: owner.elements.elements, from: 2, step: -1, as: UInt32.self)
+    #expect((0..<8).map { mirrored.elements[$0] } == [8, 9, 10, 11, 4, 5, 6, 7])
+    mirrored.elements.update(of: owner.elements.elements, from: 5, step: 6, as: UInt8.self)
+    #expect((0..<8).map { mirrored.elements[$0] } == [5, 11, 17, 23, 29, 35, 41, 47])
     let numbers = OwnedElements<UInt32>(repeating: 0, count: 2)
     numbers.elements.update(numbers: owner.elements.elements.extracting(0..<8)) { $0 + 1 }
     #expect(numbers.elements[0] == 0x0302_0101 && numbers.elements[1] == 0x0706_0505)
@@ -50,7 +52,7 @@ struct PixelElementsTests {
   }
 
   /// What lies outside, or beyond the shorter of two, stops the program, in every build.
-  @Test(arguments: 0..<8)
+  @Test(arguments: 0..<12)
   func stopsOutsideOfItsBounds(_ place: Int) async {
     await #expect(processExitsWith: .failure) { [place = place as Int] in
       let (owner, few) = (Self.numbered(20), OwnedElements<Float>(repeating: 0, count: 16))
@@ -63,8 +65,10 @@ struct PixelElementsTests {
       case 4: few.elements.update(with: all.elements) { pixel, _ in SIMD4<Float>(pixel) }
       case 5: all.extracting(0..<18).updateEachPixel { $0 }
       case 6: all.elements.forEachFour(in: 16..<24) { _ in }
-      case 7: all.extracting(0..<8).update(reversing: all.elements, of: UInt32.self)
-      case 8: OwnedElements<UInt32>(repeating: 0, count: 4).elements.update(numbers: all.elements) { $0 }
+      case 7: all.extracting(0..<8).update(of: all.elements, from: 4, step: 1, as: UInt32.self)
+      case 8: all.extracting(0..<8).update(of: all.elements, from: 0, step: -1, as: UInt32.self)
+      case 9: all.extracting(0..<8).update(of: all.elements, from: -1, step: 2, as: UInt32.self)
+      case 10: OwnedElements<UInt32>(repeating: 0, count: 4).elements.update(numbers: all.elements) { $0 }
       default: all.elements.forEachFour(in: 0..<6) { _ in }
       }
       withExtendedLifetime((owner, few)) {}
