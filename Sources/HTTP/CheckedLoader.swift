@@ -104,7 +104,7 @@ private final class CheckedSink: LoadSink {
           .tooLarge,
           url: request.url.string,
           status: state.response?.status,
-          "the body is larger than the limit of \(request.maxResponseBytes) bytes",
+          "\(state.byteCount + count) bytes came, more than the limit of \(request.maxResponseBytes)",
         )
       }
       state.byteCount += count

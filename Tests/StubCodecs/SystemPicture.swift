@@ -26,7 +26,7 @@ enum SystemPicture {
       info.streamsRows = !header.isInterlaced
       info.colorModel = header.colorType == 0 || header.colorType == 4 ? .gray : .rgb
       info.colorEncoding = header.colorEncoding
-      if header.hasProfile { info.colorProfile = try unsafe PNGDecoder.profile(of: bytes, .png, DecodeLimits()) }
+      if header.hasProfile { info.colorProfile = try PNGDecoder.profile(of: unsafe ByteReader(bytes), .png, DecodeLimits()) }
       return info
     }
   }
@@ -35,7 +35,7 @@ enum SystemPicture {
   static func text(of data: Data, _ info: ImageInfo) -> Data? {
     guard info.format == .png else { return nil }
     let text = try? unsafe data.withImageBytes { (bytes) throws(ImageError) in
-      let reader = try unsafe PNGReader(bytes, limits: DecodeLimits(), format: .png, keepsText: true)
+      let reader = try PNGReader(unsafe ByteReader(bytes), limits: DecodeLimits(), format: .png, keepsText: true)
       return reader.text("XML:com.adobe.xmp")
     }
     return text ?? nil
@@ -58,7 +58,8 @@ enum SystemPicture {
         ? try unsafe JPEGDecoder.openSystem(bytes, request, eighths: eighths)
         : try unsafe JPEGDecoder.openSystemPrefix(bytes, request, eighths: eighths)
     case .png:
-      rows = try unsafe PNGDecoder.openPicture(bytes, request, width: info.storedWidth, height: info.storedHeight)
+      let file = unsafe ByteReader(bytes)
+      rows = try PNGDecoder.openPicture(file, request, width: info.storedWidth, height: info.storedHeight)
     case .gif: rows = try unsafe GIFDecoder().open(bytes, request)
     case .webp: rows = try unsafe WebPDecoder().open(bytes, request)
     default: rows = nil

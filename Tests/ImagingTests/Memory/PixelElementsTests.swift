@@ -41,7 +41,7 @@ struct PixelElementsTests {
     mirrored.elements.update(of: owner.elements.elements, from: 2, step: -1, as: UInt32.self)
     #expect((0..<8).map { mirrored.elements[$0] } == [8, 9, 10, 11, 4, 5, 6, 7])
     mirrored.elements.update(of: owner.elements.elements, from: 5, step: 6, as: UInt8.self)
-    #expect((0..<8).map { mirrored.elements[$0] } == [5, 11, 17, 23, 29, 35, 41, 47])
+    #expect((0..<8).map { mirrored.elements[$0] } == [5, 11, 17, 23, 29, 1, 41, 47])
     let numbers = OwnedElements<UInt32>(repeating: 0, count: 2)
     numbers.elements.update(numbers: owner.elements.elements.extracting(0..<8)) { $0 + 1 }
     #expect(numbers.elements[0] == 0x0302_0101 && numbers.elements[1] == 0x0706_0505)

@@ -84,7 +84,7 @@ package struct SignatureV4: Sendable {
   /// Returns a time as it is signed and sent: `20130524T000000Z`.
   package static func timestamp(_ date: Date) -> String {
     // As far as the format has a place for the year.
-    let seconds = Int(clamping: min(max(date.timeIntervalSince1970, 0), 253_402_300_799).rounded(.down))
+    let seconds = Int(clamping: min(max(date.timeIntervalSince1970, -62_135_596_800), 253_402_300_799).rounded(.down))
     let (days, time) = seconds.quotientAndRemainder(dividingBy: 86_400, roundingDown: true)
     let (year, month, day) = civil(days)
     func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
