@@ -26,7 +26,9 @@ enum SystemPicture {
       info.streamsRows = !header.isInterlaced
       info.colorModel = header.colorType == 0 || header.colorType == 4 ? .gray : .rgb
       info.colorEncoding = header.colorEncoding
-      if header.hasProfile { info.colorProfile = try PNGDecoder.profile(of: unsafe ByteReader(bytes), .png, DecodeLimits()) }
+      if header.hasProfile {
+        info.colorProfile = try PNGDecoder.profile(of: unsafe ByteReader(bytes), .png, DecodeLimits())
+      }
       return info
     }
   }
