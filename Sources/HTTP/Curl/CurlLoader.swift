@@ -5,7 +5,7 @@ import VitrineRuntime
 /// It follows redirects itself, hop by hop, and sends no secrets to another origin. It keeps no cookies unless it has a
 /// jar, requests no compression, and stores nothing. Releasing it ends running loads with ``HTTPError/Code/cancelled``,
 /// without waiting. Create one and keep it, since connections are reused within it.
-public final class CurlLoader: VitrineLoader {
+public final class CurlLoader: DataLoader {
   /// The options of a loader, with defaults for a program that shows images.
   public struct Options: Sendable {
     /// The maximum number of concurrent loads.

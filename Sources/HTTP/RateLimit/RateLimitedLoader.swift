@@ -8,7 +8,7 @@ public import VitrineRuntime
 /// The most urgent load is sent first, the oldest among equals. A load that is cancelled while it waits takes no token.
 /// Redirects and answers to challenges are part of their load. Inside a ``RetryingLoader`` each attempt takes a token;
 /// around one, a load takes one token for all attempts.
-public final class RateLimitedLoader: VitrineLoader {
+public final class RateLimitedLoader: DataLoader {
   private let gate: RateLimitGate
 
   /// Wraps a loader.

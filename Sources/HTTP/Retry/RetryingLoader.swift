@@ -16,7 +16,7 @@ public import VitrineRuntime
 ///
 /// A custom policy is called on threads of this loader, at most four. If it blocks, it delays only its own load. The
 /// attempt with the response in question is paused meanwhile (``LoadFlow/pause``).
-public final class RetryingLoader: VitrineLoader {
+public final class RetryingLoader: DataLoader {
   let loader: any DataLoader
   let policy: RetryPolicy
   let clock: any TimeSource

@@ -12,7 +12,7 @@ import VitrineRuntime
 /// ``HTTPTimeouts/total``. A GET has no body. An ``AddressGuard`` sees the addresses of a name when they are looked up
 /// before the request, and not those that URLSession then finds. URLSession may change `Authorization`, `Connection`,
 /// `Content-Length`, `Host` and the fields for proxies, which Apple reserves for it.
-public final class URLSessionLoader: VitrineLoader {
+public final class URLSessionLoader: DataLoader {
   /// The options of a loader.
   public struct Options: Sendable {
     /// The maximum number of concurrent loads from one host.
