@@ -61,7 +61,8 @@ final class DeflateWriter: PNGCompressor {
     let bytes = window.elements.elements.extracting(start..<end)
     let count = bytes.count
     checksum = unsafe bytes.withUnsafeBufferPointer { unsafe vitrine_adler32(checksum, $0.baseAddress, $0.count) }
-    // More than all of a block's symbols can take: 14 bits for a byte, or 46 for three and more.
+    // More than all of a block's symbols can take, and the room that is checked before 64 of them: 14 bits for a byte, or
+    // 46 for three and more.
     var writer = try BitWriter(file.reserveData(2 * count + 1024), bits)
     let frequencies = Self.frequencies(bytes)
     let literals = PrefixCode(frequencies, limit: Self.longestCode)
@@ -121,19 +122,20 @@ final class DeflateWriter: PNGCompressor {
     var places = counts.mutableSpan
     // One for each byte in each table, so that no look-up needs a check.
     precondition(places.count == 1024)
-    var index = 0
-    while index &+ 4 <= bytes.count {
-      let four = UInt32(littleEndian: bytes.load(at: index, as: UInt32.self))
-      places[Int(four & 255)] &+= 1
-      places[256 | Int(four &>> 8 & 255)] &+= 1
-      places[512 | Int(four &>> 16 & 255)] &+= 1
-      places[768 | Int(four &>> 24)] &+= 1
-      index &+= 4
+    let whole = bytes.count & ~3
+    unsafe bytes.withUnsafeBufferPointer { pointer in
+      for index in stride(from: 0, to: whole, by: 4) {
+        // In bounds: four bytes are left.
+        let four = unsafe UInt32(
+          littleEndian: UnsafeRawBufferPointer(pointer).loadUnaligned(fromByteOffset: index, as: UInt32.self)
+        )
+        places[Int(four & 255)] &+= 1
+        places[256 | Int(four &>> 8 & 255)] &+= 1
+        places[512 | Int(four &>> 16 & 255)] &+= 1
+        places[768 | Int(four &>> 24)] &+= 1
+      }
     }
-    while index < bytes.count {
-      places[Int(bytes[index])] &+= 1
-      index &+= 1
-    }
+    for index in whole..<bytes.count { places[Int(bytes[index])] &+= 1 }
     var frequencies = [UInt32](repeating: 0, count: 286)
     for byte in 0..<256 {
       frequencies[byte] = counts[byte] + counts[256 + byte] + counts[512 + byte] + counts[768 + byte]

@@ -241,6 +241,24 @@ final class MatchSearch {
     }
   }
 
+  /// Calls `body` with the costs of the ways, and with those of lengths and distances.
+  @inline(__always)
+  private func withPointers(
+    to expected: DeflateCosts,
+    _ body: (UnsafeMutablePointer<UInt32>, UnsafePointer<UInt32>, UnsafePointer<UInt32>) -> Void,
+  ) {
+    unsafe costs.elements.withUnsafeBufferPointer { costs in
+      unsafe expected.lengths.withUnsafeBufferPointer { lengths in
+        unsafe expected.distances.withUnsafeBufferPointer { distances in
+          guard let costs = costs.baseAddress, let lengths = lengths.baseAddress,
+            let distances = distances.baseAddress
+          else { return }
+          unsafe body(costs, lengths, distances)
+        }
+      }
+    }
+  }
+
   /// Returns the match at a distance, as a distance plus 65,536 times its length; 0 if it has fewer than three bytes.
   ///
   /// `reach` bytes are before `here`, and `count` from there on, at least eight.
@@ -271,7 +289,8 @@ final class MatchSearch {
         ? known &- 1 : unsafe extended(here, there, limit: min(count, 258))
     }
     let isMatch = (2 &- Int32(bitPattern: length)) &>> 31
-    run = (distance | length &<< 16) & UInt32(bitPattern: isMatch)
+    // Nine bits of length, whatever came before.
+    run = (distance | length &<< 16) & UInt32(bitPattern: isMatch) & 0x01FF_FFFF
     return run
   }
 
@@ -296,41 +315,39 @@ final class MatchSearch {
   /// Leaves, for each byte, the match that begins the cheapest way from there to the end of the chunk; 0 for none.
   @inline(__always)
   private func choose(_ bytes: Elements<UInt8>, _ expected: DeflateCosts, isDeep: Bool) {
-    let (literals, lengths) = (expected.literals.span, expected.lengths.span)
+    let literals = expected.literals.span
     // One for each value, so that no look-up needs a check.
-    precondition(literals.count == 256 && lengths.count == 512 && expected.distances.count == 1024)
+    precondition(literals.count == 256 && expected.lengths.count == 512 && expected.distances.count == 1024)
     precondition(
       bytes.count <= Self.chunk && nearest.elements.count == Self.chunk && second.elements.count == Self.chunk
     )
     precondition(costs.elements.count == Self.chunk + 512)
-    // In bounds by the lines above: a length has nine bits, and the class of 16 bits is at most 768.
+    // In bounds by the lines above: a match has nine bits of length, and the class of 16 bits is at most 768.
     unsafe withPointers(to: bytes) { pointer, nearest, second in
-      unsafe costs.elements.withUnsafeBufferPointer { costs in
-        unsafe expected.distances.withUnsafeBufferPointer { distances in
-          unsafe costs[bytes.count] = 0
-          var next: UInt32 = 0
-          var index = bytes.count &- 1
-          while index >= 0 {
-            var cost = unsafe next &+ literals[Int(pointer.load(fromByteOffset: index, as: UInt8.self))]
-            let first = unsafe nearest[index]
-            let length = Int(first &>> 16) & 511
-            var way = unsafe costs[index &+ length] &+ distances[DeflateTables.distanceClass(first & 0xFFFF)]
-            way &+= lengths[length]
-            var best = way < cost ? first : 0
+      unsafe withPointers(to: expected) { costs, lengths, distances in
+        unsafe costs[bytes.count] = 0
+        var next: UInt32 = 0
+        var index = bytes.count &- 1
+        while index >= 0 {
+          var cost = unsafe next &+ literals[Int(pointer.load(fromByteOffset: index, as: UInt8.self))]
+          let first = unsafe nearest[index]
+          let length = Int(first &>> 16)
+          var way = unsafe costs[index &+ length] &+ lengths[length]
+          unsafe way &+= distances[DeflateTables.distanceClass(first & 0xFFFF)]
+          var best = way < cost ? first : 0
+          cost = min(way, cost)
+          if isDeep {
+            let other = unsafe second[index]
+            let length = Int(other &>> 16)
+            unsafe way = costs[index &+ length] &+ lengths[length]
+            unsafe way &+= distances[DeflateTables.distanceClass(other & 0xFFFF)]
+            best = way < cost ? other : best
             cost = min(way, cost)
-            if isDeep {
-              let other = unsafe second[index]
-              let length = Int(other &>> 16) & 511
-              unsafe way = costs[index &+ length] &+ distances[DeflateTables.distanceClass(other & 0xFFFF)]
-              way &+= lengths[length]
-              best = way < cost ? other : best
-              cost = min(way, cost)
-            }
-            unsafe costs[index] = cost
-            next = cost
-            unsafe nearest[index] = best
-            index &-= 1
           }
+          unsafe costs[index] = cost
+          next = cost
+          unsafe nearest[index] = best
+          index &-= 1
         }
       }
     }
