@@ -107,7 +107,7 @@ let core = "VitrineRuntime VitrineImaging VitrineCaching VitrineHTTP Vitrine"
 let systemCodecs = "CVitrineCodecs CLibWebP CLibGIF CLibLCMS"  // JPEG and PNG, WebP, GIF, colours
 let pictures = isApple ? frameworks("CoreGraphics ImageIO") : systemCodecs
 let extras = isApple ? "" : "VitrineS3 VitrineRedis VitrineSandbox VitrineServingRequests"
-var libraries = "Vitrine VitrineImaging VitrineCaching VitrineHTTP VitrineTesting"
+var libraries = "Vitrine VitrineTiles VitrineImaging VitrineCaching VitrineHTTP VitrineTesting"
 var programs = [("vitrine", "VitrineCommandLine")]
 var targets = [
   room("VitrineRuntime", "Sources/Runtime", frameworks("URLLoading UIKit"), isHot: true),
@@ -115,6 +115,7 @@ var targets = [
   room("VitrineCaching", "Sources/Caching", "VitrineRuntime CVitrineCaching"),
   room("VitrineHTTP", "Sources/HTTP", isApple ? "VitrineRuntime" : "VitrineRuntime CVitrineCurl"),
   room("Vitrine", "Sources/Vitrine", "VitrineRuntime VitrineImaging VitrineCaching VitrineHTTP"),
+  room("VitrineTiles", "Sources/Tiles", core),
   room("VitrineTesting", "Sources/Testing", core, isHot: true),
   program("VitrineCommandLine", "Sources/CommandLine", "\(core) \(extras)"),
   shim("CVitrineKernels"), shim("CVitrineCaching"),
@@ -203,7 +204,7 @@ if !isApple {
     library("CLibTIFF", "libtiff-4", apt: "libtiff-dev"),
 
     // Windows. The gallery without its windows is a room of its own, so that it is tested without GTK.
-    room("VitrineGTK", "Sources/GTK", "Vitrine VitrineRuntime CVitrineGTK CGTK"),
+    room("VitrineGTK", "Sources/GTK", "Vitrine VitrineTiles VitrineRuntime CVitrineGTK CGTK"),
     room("VitrineGalleryModel", "Sources/Gallery/Model", "VitrineRuntime VitrineImaging"),
     program("VitrineGallery", "Sources/Gallery", "\(core) \(windows)"),
     shim("CVitrineGTK", "CGTK"),
@@ -236,11 +237,11 @@ if !isApple {
 
     tests("RuntimeTests"), tests("CachingTests"), tests("TestingTests"), tests("GalleryTests", "VitrineGalleryModel"),
     tests("CommandLineTests", "VitrineCommandLine vitrine-codecs"),
-    tests("CodecTests", codecs),
-    tests("SandboxTests", "VitrineSandbox VitrineConfinement CVitrineSandbox vitrine-codecs rogue \(codecs)"),
+    tests("CodecTests", "VitrineTiles \(codecs)"),
+    tests("SandboxTests", "VitrineTiles VitrineSandbox VitrineConfinement CVitrineSandbox vitrine-codecs rogue \(codecs)"),
     tests("ConfinementTests", "VitrineConfinement rogue"),
     tests("RedisTests", "VitrineRedis fleet-member"),
-    tests("S3Tests", "VitrineS3"),
+    tests("S3Tests", "VitrineS3"), tests("TilesTests", "VitrineTiles"),
     tests("ServerTests", "VitrineSandbox VitrineS3 VitrineServing vitrine-server"),
     tests("ServerRequestTests", "VitrineServingRequests", at: "Tests/ServerTests/Requests"),
     // By XCTest, since GTK needs the main thread, on which Swift Testing runs no test. The programs are named so that they

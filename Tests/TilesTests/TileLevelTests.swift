@@ -4,6 +4,7 @@ import VitrineImaging
 import VitrineRuntime
 import VitrineTestSupport
 import VitrineTesting
+import VitrineTiles
 
 /// The pixels of all levels, beside averages of the whole picture in floating point.
 struct TileLevelTests {

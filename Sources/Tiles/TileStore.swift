@@ -1,5 +1,5 @@
+import Vitrine
 import VitrineCaching
-import VitrineImaging
 import VitrineRuntime
 
 /// The tiles of a file that a pass has made, in the pipeline's disk cache, or else in memory.
@@ -16,22 +16,23 @@ final class TileStore: Sendable {
   private let key: CacheKey
   private let contentID: ContentID
   let grid: TileGrid
-  private let source: String
-  private let context: JobContext
+  private let name: String
+  private let resources: PipelineResources
   private let reads: (any DataCaching)?
   private let writes: (any DataCaching)?
   private let memory = Lock(Memory())
 
   init(
-    _ request: ImageRequest,
-    _ contentID: ContentID,
+    _ source: PipelineResources.Source,
     _ grid: TileGrid,
     acceptsPartial: Bool,
-    _ context: JobContext,
+    _ resources: PipelineResources,
   ) {
-    (self.contentID, self.grid, self.context, source) = (contentID, grid, context, request.name)
-    reads = context.disk(for: request, .diskReads)
-    writes = context.disk(for: request, .diskWrites)
+    let (request, contentID) = (source.request, source.contentID)
+    (self.contentID, self.grid, self.resources) = (contentID, grid, resources)
+    name = request.name
+    reads = resources.disk(for: request, .diskReads)
+    writes = resources.disk(for: request, .diskWrites)
     key = CacheKey { key in
       key.append("tile")
       key.append(TileCoding.version)
@@ -83,11 +84,10 @@ final class TileStore: Sendable {
     guard let reads, let entry = await reads.entry(for: key(of: tile)), let size = grid.region(of: tile) else {
       return nil
     }
-    let bitmap = try? await context.decodeQueue.run(priority: priority) { _ in
+    // A damaged entry is replaced by the pass that comes now.
+    return try? await resources.process(name, priority: priority) { _, _ in
       TileCoding.bitmap(of: entry.data, width: size.width, height: size.height)
     }
-    // A damaged entry is replaced by the pass that comes now.
-    return bitmap ?? nil
   }
 
   /// Returns a whole level of stored tiles; `nil` if one is missing.
@@ -100,7 +100,7 @@ final class TileStore: Sendable {
       parts.append((region, bitmap))
     }
     let size = grid.size(of: level)
-    return try? await context.processQueue.run(priority: .high) { [parts] _ in
+    return try? await resources.process(name, priority: .high) { [parts] _, _ in
       Bitmap(width: size.width, height: size.height, joining: parts)
     }
   }
@@ -112,10 +112,10 @@ final class TileStore: Sendable {
       return end()
     }
     // So that the cache's `flush()` waits for it, and for its encoding on a worker.
-    context.settlement.pending.add { [context, contentID, key = key(of: tile)] in
-      let encoded = try? await context.processQueue.run(priority: .low) { _ in TileCoding.data(of: bitmap) }
+    resources.addWrite { [resources, name, contentID, key = key(of: tile)] in
+      let encoded = try? await resources.process(name, priority: .low) { _, _ in TileCoding.data(of: bitmap) }
       let data = encoded ?? TileCoding.data(of: bitmap)
-      var entry = CachedData(data: data, kind: .finished, contentID: contentID, stored: context.clock.now)
+      var entry = CachedData(data: data, kind: .finished, contentID: contentID, stored: resources.clock.now)
       entry.isMachineLocal = true
       await writes.store(entry, for: key)
       end()

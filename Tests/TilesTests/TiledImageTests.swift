@@ -4,6 +4,7 @@ import VitrineImaging
 import VitrineRuntime
 import VitrineTestSupport
 import VitrineTesting
+import VitrineTiles
 
 @testable import Vitrine
 

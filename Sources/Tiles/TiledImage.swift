@@ -1,4 +1,4 @@
-public import VitrineImaging
+public import Vitrine
 import VitrineRuntime
 
 /// A picture of any size, read a tile at a time.
@@ -12,7 +12,7 @@ import VitrineRuntime
 /// - Baseline JPEG has an index (`JPEGIndex`), made once in the background. A fine tile costs as much as its pixels,
 ///   wherever it is.
 /// - Other formats cannot be entered in the middle. They are decoded in one pass from top to bottom, which makes the
-///   tiles of all levels and stores them in ``ImagePipeline/Configuration/diskCache``. There they are found from then
+///   tiles of all levels and stores them in `ImagePipeline.Configuration.diskCache`. There they are found from then
 ///   on, also by the next run of the program. A tile that has been evicted meanwhile starts another pass, which stores
 ///   only what is missing. Without a disk cache, the small levels stay in memory, and fine tiles are decoded anew.
 /// - A drawing is drawn at each level anew.
@@ -55,10 +55,10 @@ public final class TiledImage: Sendable {
   deinit { reader.stop() }
 
   /// The origin of the file's bytes.
-  public var origin: ImageResponse.Origin { reader.origin }
+  public var origin: ImageResponse.Origin { reader.source.origin }
 
   /// A Boolean value that indicates whether the file's bytes were out of date when they were read.
-  public var isStale: Bool { reader.isStale }
+  public var isStale: Bool { reader.source.isStale }
 
   /// The levels of the picture.
   ///
@@ -87,7 +87,7 @@ public final class TiledImage: Sendable {
   ///   - priority: The urgency of the work. Defaults to `Priority.normal`.
   /// - Returns: The pixels: ``tileSize`` on each side, or fewer at the right and bottom edges. In the request's colour
   ///   space.
-  /// - Throws: ``LoadError``: `.undecodable` for damage, for a limit that is exceeded and for a place outside the
+  /// - Throws: `LoadError`: `.undecodable` for damage, for a limit that is exceeded and for a place outside the
   ///   picture; `.overloaded`; `.cancelled`, at once, if the awaiting task is cancelled.
   public func tile(_ tile: Tile, priority: Priority = .normal) async throws(LoadError) -> Bitmap {
     defer { withExtendedLifetime(self) {} }
@@ -102,7 +102,7 @@ public final class TiledImage: Sendable {
   ///
   /// - Parameter maximum: The maximum length of the longer side, in pixels. A picture larger than 2,048 pixels may come
   ///   smaller than that: it is meant to be shown until there are tiles.
-  /// - Returns: The pictures. The stream throws a ``LoadError``.
+  /// - Returns: The pictures. The stream throws a `LoadError`.
   public func overviews(maximum: Int) -> AsyncThrowingStream<Bitmap, any Error> {
     AsyncThrowingStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
       let task = Task { [self] in

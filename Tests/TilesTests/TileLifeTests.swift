@@ -3,6 +3,7 @@ import VitrineImaging
 import VitrineRuntime
 import VitrineTestSupport
 import VitrineTesting
+import VitrineTiles
 
 @testable import Vitrine
 
@@ -107,41 +108,6 @@ struct TileLifeTests {
     #expect(tile[0, 0] == SIMD4(repeating: 255))
     // The last one may have come behind the others, and found theirs gone.
     #expect(decoder.events.value.filter { $0 == .finished(x: 1024) }.count == 1)
-  }
-
-  /// A tile is as urgent as the most urgent who waits for it, also while it is being made.
-  @Test
-  func whoJoinsMakesATileMoreUrgent() async throws {
-    let loads = TileLoads()
-    let place = TilePlace(level: 0, column: 0, row: 0)
-    let made = Gate<Result<Bitmap, LoadError>>()
-    let begun = Gate<TileUrgency>()
-    let queue = WorkQueue(label: "tiles", width: 1)
-    let gate = Gate()
-    try queue.enqueue(priority: .high) { _ in gate.wait() }
-    let work = try queue.enqueue(priority: .low) { _ in }
-    let first = Task {
-      try await loads.value(of: place, "picture", .low) { (urgency) throws(LoadError) in
-        begun.open(urgency)
-        return try await made.value().get()
-      }
-    }
-    let urgency = await begun.value()
-    urgency.follow(work)
-    #expect(work.priority == .low)
-    let second = Task {
-      try await loads.value(of: place, "picture", .high) { (_) throws(LoadError) in
-        Issue.record("the tile is made a second time")
-        return try await made.value().get()
-      }
-    }
-    try await until { work.priority == .high }
-
-    #expect(urgency.priority == .high)
-    made.open(.success(.testPattern(width: 3, height: 2)))
-    #expect(try await first.value.width == 3)
-    #expect(try await second.value.width == 3)
-    gate.open()
   }
 
   @Test

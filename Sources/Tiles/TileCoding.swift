@@ -1,4 +1,4 @@
-import VitrineImaging
+import Vitrine
 import VitrineRuntime
 
 /// The form in which tiles are stored: lossless, and as quick to read as it is to write.
