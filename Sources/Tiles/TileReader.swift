@@ -196,7 +196,8 @@ final class TileIndex: Sendable {
   /// Begins to make the index.
   init(_ source: PipelineResources.Source, _ resources: PipelineResources) {
     (self.source, self.resources, work) = (source, resources, SharedWork(executor: resources.executor))
-    work.subscribe(to: 0, priority: source.request.priority) { _ in } work: { [make] handle throws(LoadError) in
+    work.subscribe(to: 0, priority: source.request.priority) { _ in
+    } work: { [make] handle throws(LoadError) in
       try await make(handle)
     }
   }

@@ -8,7 +8,8 @@ struct SharedWorkTests {
 
   @Test
   func equalKeysShareTheWork() async throws {
-    let (work, calls, gate) = (Work(), Atomic(0), Deferred<Int>())
+    let (work, gate) = (Work(), Deferred<Int>())
+    let calls = Atomic(0)
     let (first, firstEnd) = subscribe(work, "a") { _ in
       calls.add(1, ordering: .relaxed)
       return await gate.value()
@@ -183,7 +184,8 @@ struct SharedWorkTests {
   @Test
   func everyThreadIsToldOfOneEnd() async {
     let work = SharedWork<Int, Int, SharedWorkFailure>()
-    let (ends, left) = (Atomic(0), Atomic(0))
+    let ends = Atomic(0)
+    let left = Atomic(0)
     await withTaskGroup { group in
       for thread in 0..<4 as Range<UInt64> {
         group.addTask {

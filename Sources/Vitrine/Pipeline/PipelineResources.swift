@@ -77,6 +77,8 @@ package struct PipelineResources: Sendable {
   ///   - priority: The urgency.
   ///   - begun: Receives the item, whose priority may change.
   ///   - body: The decode, with options that have its memory and its cancellation.
+  /// - Returns: The result of `body`.
+  /// - Throws: ``LoadError``: the error of `body`, `.overloaded`, or `.cancelled` if the awaiting task is cancelled.
   package func decode<Output: Sendable>(
     _ source: Source,
     isPass: Bool = false,

@@ -1,7 +1,8 @@
 import Testing
+import VitrineCaching
 import VitrineRuntime
 
-@testable import VitrineCaching
+@testable import VitrineTiers
 
 struct PaceTests {
   private var pace = Pace(within: .milliseconds(10) ... .milliseconds(200))

@@ -1,3 +1,6 @@
+import VitrineCaching
+import VitrineRuntime
+
 /// The usual time of one kind of call, and how long a caller waits for the next one: four times as long.
 ///
 /// A bucket in the cloud takes 40 milliseconds, one on the same machine takes one, and each is waited for at its own pace.

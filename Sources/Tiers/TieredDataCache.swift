@@ -1,3 +1,4 @@
+public import VitrineCaching
 public import VitrineRuntime
 
 /// Several caches as one: fast and near ones in front of slow and remote ones.

@@ -1,3 +1,4 @@
+import VitrineCaching
 import VitrineRuntime
 
 /// Tells a reader whether a key was changed while it read, so that an older entry never returns to a faster tier.

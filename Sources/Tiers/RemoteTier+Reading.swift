@@ -1,3 +1,4 @@
+import VitrineCaching
 import VitrineRuntime
 
 /// Look-ups in a remote tier, and in what waits to be written to it.

@@ -1,8 +1,9 @@
 import Testing
+import VitrineCaching
 import VitrineRuntime
 import VitrineTestSupport
 
-@testable import VitrineCaching
+@testable import VitrineTiers
 
 struct TierQueueTests {
   private var queue = TierQueue(.init())

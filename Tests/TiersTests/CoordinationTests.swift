@@ -7,6 +7,7 @@ import VitrineImaging
 import VitrineRuntime
 import VitrineTestSupport
 import VitrineTesting
+import VitrineTiers
 
 /// Pipelines of several machines over one remote tier: they share entries, and the work to make them.
 @Suite(.patient)

@@ -1,4 +1,5 @@
-public import VitrineRuntime
+public import VitrineCaching
+import VitrineRuntime
 
 /// A cache that says when it fails, such as one on another machine.
 ///

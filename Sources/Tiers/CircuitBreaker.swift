@@ -1,3 +1,4 @@
+import VitrineCaching
 import VitrineRuntime
 
 /// Keeps calls away from something that keeps failing, and lets one through now and then to see whether it works again.

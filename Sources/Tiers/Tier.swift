@@ -1,3 +1,5 @@
+public import VitrineCaching
+
 extension TieredDataCache {
   /// One of the caches of a ``TieredDataCache``.
   public struct Tier: Sendable {

@@ -1,3 +1,4 @@
+import VitrineCaching
 import VitrineRuntime
 
 /// The leases of the first remote tier that keeps any.
@@ -46,7 +47,7 @@ extension TieredDataCache: KeyLeasing {
   /// Waits until a key's entry has arrived in the tier of the leases.
   ///
   /// - Returns: `true` if other machines find it there.
-  package func isShared(_ key: CacheKey) async -> Bool {
+  func isShared(_ key: CacheKey) async -> Bool {
     guard let (tier, _) = leasing else { return false }
     await tier.settled(key)
     return await tier.heads(for: [key]).first.flatMap { $0 } != nil

@@ -1,3 +1,4 @@
+import VitrineCaching
 import VitrineRuntime
 
 /// Changes of a remote tier, which wait in a queue.

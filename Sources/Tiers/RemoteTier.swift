@@ -1,3 +1,4 @@
+import VitrineCaching
 import VitrineRuntime
 
 /// One remote tier: a cache behind deadlines, a circuit breaker and a queue of writes.

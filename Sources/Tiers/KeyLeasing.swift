@@ -1,3 +1,4 @@
+public import VitrineCaching
 import VitrineRuntime
 
 /// The right to do the work for a key, alone among all machines, for a while.

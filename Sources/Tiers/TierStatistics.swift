@@ -1,3 +1,5 @@
+import VitrineCaching
+
 extension TieredDataCache {
   /// The state of a remote tier's circuit breaker.
   public enum BreakerState: String, Sendable, Hashable, CaseIterable {

@@ -1,4 +1,5 @@
 import Synchronization
+import VitrineCaching
 import VitrineRuntime
 
 /// One call to a remote tier, which ends once, and whose caller may have left before.

@@ -1,9 +1,10 @@
 import Testing
+import VitrineCaching
 import VitrineRuntime
 import VitrineTestSupport
 import VitrineTesting
 
-@testable import VitrineCaching
+@testable import VitrineTiers
 
 /// Tiers that answer, but late; and entries that only this machine may keep.
 @Suite(.patient)

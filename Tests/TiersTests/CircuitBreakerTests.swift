@@ -1,7 +1,8 @@
 import Testing
+import VitrineCaching
 import VitrineRuntime
 
-@testable import VitrineCaching
+@testable import VitrineTiers
 
 struct CircuitBreakerTests {
   private var breaker = CircuitBreaker(failureLimit: 3, backOffs: .seconds(1) ... .seconds(4))

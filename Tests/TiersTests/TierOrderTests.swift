@@ -1,9 +1,10 @@
 import Testing
+import VitrineCaching
 import VitrineRuntime
 import VitrineTestSupport
 import VitrineTesting
 
-@testable import VitrineCaching
+@testable import VitrineTiers
 
 /// Plays look-ups, writes, removals, failures and time in random order, one step at a time.
 struct TierOrderTests {

@@ -1,3 +1,4 @@
+import VitrineCaching
 import VitrineRuntime
 
 /// The writes of a remote tier that wait or run: at most one of each kind for a key, the latest.

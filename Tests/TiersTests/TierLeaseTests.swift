@@ -1,9 +1,10 @@
 import Testing
+import VitrineCaching
 import VitrineRuntime
 import VitrineTestSupport
 import VitrineTesting
 
-@testable import VitrineCaching
+@testable import VitrineTiers
 
 /// Leases of a remote tier.
 @Suite(.patient)

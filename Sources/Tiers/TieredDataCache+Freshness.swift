@@ -1,3 +1,4 @@
+package import VitrineCaching
 import VitrineRuntime
 
 /// Entries that have expired here, and may have been renewed or replaced by another machine.
@@ -67,26 +68,9 @@ extension CachedData {
 }
 
 /// Renewals after which an entry must not be shared any more.
-extension DataCaching {
-  /// Renews an entry as ``renew(_:contentID:expires:metadata:)`` does; remote tiers drop one that is private from now on.
-  @discardableResult
-  package func renew(
-    _ key: CacheKey,
-    contentID: ContentID,
-    expires: Date?,
-    metadata: Data,
-    isPrivate: Bool,
-  ) async -> Bool {
-    guard isPrivate, let tiers = self as? TieredDataCache else {
-      return await renew(key, contentID: contentID, expires: expires, metadata: metadata)
-    }
-    return await tiers.renewHere(key, contentID: contentID, expires: expires, metadata: metadata)
-  }
-}
-
-extension TieredDataCache {
+extension TieredDataCache: TieredDataCaching {
   /// Renews the entry in local tiers, and removes it from remote ones.
-  fileprivate func renewHere(_ key: CacheKey, contentID: ContentID, expires: Date?, metadata: Data) async -> Bool {
+  package func renewHere(_ key: CacheKey, contentID: ContentID, expires: Date?, metadata: Data) async -> Bool {
     changes.beginChange(of: key)
     defer { changes.endChange(of: key) }
     var isRenewed = false
