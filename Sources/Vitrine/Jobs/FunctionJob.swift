@@ -4,26 +4,37 @@ import VitrineRuntime
 ///
 /// The function runs in a task of its own, with no lock held. It is cancelled when the last subscriber leaves.
 // @unchecked: like its superclass, guarded by the jobs' lock.
-final class FunctionJob<Value: Sendable>: Job<Value>, @unchecked Sendable {
+class FunctionJob<Value: Sendable>: Job<Value>, @unchecked Sendable {
   typealias Work = @Sendable (FunctionJob) async throws(LoadError) -> Value
 
-  private let request: ImageRequest
+  final let request: ImageRequest
+  final let context: JobContext
   private let stage: StageKind
-  private let context: JobContext
-  private let work: Work
+  private let work: Work?
 
-  override var requestKeys: RequestKeys? { request.keys }
+  final override var requestKeys: RequestKeys? { request.keys }
 
-  init(_ request: ImageRequest, _ stage: StageKind, _ context: JobContext, _ work: @escaping Work) {
+  /// - Parameters:
+  ///   - request: The request that the job serves.
+  ///   - stage: The stage of its trace.
+  ///   - context: The context.
+  ///   - work: The function; `nil` for a subclass that has its own ``load()``.
+  init(_ request: ImageRequest, _ stage: StageKind, _ context: JobContext, _ work: Work? = nil) {
     (self.request, self.stage, self.context, self.work) = (request, stage, context, work)
   }
 
-  override func start(_ turn: inout Turn) {
+  /// Does the work.
+  func load() async throws(LoadError) -> Value {
+    guard let work else { throw cancelled }
+    return try await work(self)
+  }
+
+  final override func start(_ turn: inout Turn) {
     trace = context.recorder?.stage(stage, request.name, at: turn.uptime)
     task = Task(executorPreference: context.stepper) { [self] in
       let result: Result<Value, LoadError>
       do throws(LoadError) {
-        result = .success(try await work(self))
+        result = .success(try await load())
       } catch {
         result = .failure(error)
       }
@@ -34,7 +45,7 @@ final class FunctionJob<Value: Sendable>: Job<Value>, @unchecked Sendable {
   /// Returns the value of another job, which it joins at its own priority and leaves with its last subscriber.
   ///
   /// Passes the other's progress on, and its partial values to `partial`.
-  func value<Input: Sendable>(
+  final func value<Input: Sendable>(
     of job: (inout Turn) -> Job<Input>,
     partial: ((Input, inout Turn) -> Void)? = nil,
   ) async throws(LoadError) -> Input {
@@ -61,7 +72,7 @@ final class FunctionJob<Value: Sendable>: Job<Value>, @unchecked Sendable {
   /// Returns the result of work on a queue, which has the job's priority.
   ///
   /// Work that does not end after a cancellation is not waited for.
-  func run<Output: Sendable>(
+  final func run<Output: Sendable>(
     on queue: WorkQueue,
     _ body: @escaping @Sendable (WorkItem) throws -> Output,
   ) async throws -> Output {
@@ -87,7 +98,7 @@ final class FunctionJob<Value: Sendable>: Job<Value>, @unchecked Sendable {
     }.get()
   }
 
-  private var cancelled: LoadError { LoadError(.cancelled, .request, request.name, "cancelled") }
+  final var cancelled: LoadError { LoadError(.cancelled, .request, request.name, "cancelled") }
 
   private func result<Output>(_ outcome: Deferred<Result<Output, LoadError>>) async -> Result<Output, LoadError> {
     await withTaskCancellationHandler {
