@@ -88,6 +88,7 @@ let unused = [
   "Sources/HTTP": [isApple ? "Curl" : "URLSession"],
   "Sources/Gallery": ["Model", "Translations"],
   "Sources/Server": ["Program", "Requests"],
+  "Sources/Tiers": ["Redis", "S3"],
   "Tests/AppleTests": hasStubs ? [] : ["Stubs"],
   "Tests/CodecTests": ["Fixtures"],
   "Tests/GTKTests": ["Golden/scale-1.txt", "Golden/scale-2.txt"],
@@ -106,8 +107,8 @@ let unused = [
 let core = "VitrineRuntime VitrineImaging VitrineCaching VitrineHTTP Vitrine"
 let systemCodecs = "CVitrineCodecs CLibWebP CLibGIF CLibLCMS"  // JPEG and PNG, WebP, GIF, colours
 let pictures = isApple ? frameworks("CoreGraphics ImageIO") : systemCodecs
-let extras = isApple ? "" : "VitrineS3 VitrineRedis VitrineSandbox VitrineServingRequests"
-var libraries = "Vitrine VitrineImaging VitrineCaching VitrineHTTP VitrineTesting"
+let extras = isApple ? "" : "VitrineTiers VitrineS3 VitrineRedis VitrineSandbox VitrineServingRequests"
+var libraries = "Vitrine VitrineTiles VitrineTiers VitrineImaging VitrineCaching VitrineHTTP VitrineTesting"
 var programs = [("vitrine", "VitrineCommandLine")]
 var targets = [
   room("VitrineRuntime", "Sources/Runtime", frameworks("URLLoading UIKit"), isHot: true),
@@ -115,11 +116,12 @@ var targets = [
   room("VitrineCaching", "Sources/Caching", "VitrineRuntime CVitrineCaching"),
   room("VitrineHTTP", "Sources/HTTP", isApple ? "VitrineRuntime" : "VitrineRuntime CVitrineCurl"),
   room("Vitrine", "Sources/Vitrine", "VitrineRuntime VitrineImaging VitrineCaching VitrineHTTP"),
+  room("VitrineTiles", "Sources/Tiles", core), room("VitrineTiers", "Sources/Tiers", core),
   room("VitrineTesting", "Sources/Testing", core, isHot: true),
   program("VitrineCommandLine", "Sources/CommandLine", "\(core) \(extras)"),
   shim("CVitrineKernels"), shim("CVitrineCaching"),
-  room("VitrineTestSupport", "Tests/Support", "\(core) VitrineTesting", isHot: true),
-  tests("HTTPTests"), tests("ImagingTests", isApple ? "" : "CLibLCMS"), tests("VitrineTests"),
+  room("VitrineTestSupport", "Tests/Support", "\(core) VitrineTiers VitrineTesting", isHot: true),
+  tests("HTTPTests"), tests("ImagingTests", isApple ? "" : "CLibLCMS"), tests("VitrineTests", "VitrineTiers"),
 ]
 
 if !isApple || hasStubs {
@@ -203,7 +205,7 @@ if !isApple {
     library("CLibTIFF", "libtiff-4", apt: "libtiff-dev"),
 
     // Windows. The gallery without its windows is a room of its own, so that it is tested without GTK.
-    room("VitrineGTK", "Sources/GTK", "Vitrine VitrineRuntime CVitrineGTK CGTK"),
+    room("VitrineGTK", "Sources/GTK", "Vitrine VitrineTiles VitrineRuntime CVitrineGTK CGTK"),
     room("VitrineGalleryModel", "Sources/Gallery/Model", "VitrineRuntime VitrineImaging"),
     program("VitrineGallery", "Sources/Gallery", "\(core) \(windows)"),
     shim("CVitrineGTK", "CGTK"),
@@ -218,30 +220,30 @@ if !isApple {
     library("CLibSeccomp", "libseccomp", apt: "libseccomp-dev"),
 
     // Caches that machines share.
-    room("VitrineRedis", "Sources/Tiers/Redis", "VitrineRuntime VitrineCaching CLibHiredis"),
-    room("VitrineS3", "Sources/Tiers/S3", "VitrineRuntime VitrineCaching VitrineHTTP"),
+    room("VitrineRedis", "Sources/Tiers/Redis", "VitrineRuntime VitrineCaching VitrineTiers CLibHiredis"),
+    room("VitrineS3", "Sources/Tiers/S3", "VitrineRuntime VitrineCaching VitrineHTTP VitrineTiers"),
     library("CLibHiredis", "hiredis", apt: "libhiredis-dev"),
 
     // The thumbnail server. Its parser of URLs and headers is a room of its own, since the tool signs URLs.
     room("VitrineServingRequests", "Sources/Server/Requests", "VitrineRuntime VitrineImaging VitrineHTTP Vitrine"),
-    room("VitrineServing", "Sources/Server", "\(core) VitrineSandbox VitrineS3 VitrineServingRequests CVitrineMHD"),
-    program("vitrine-server", "Sources/Server/Program", "VitrineRuntime VitrineCaching VitrineServing VitrineRedis"),
+    room("VitrineServing", "Sources/Server", "\(core) VitrineTiers VitrineSandbox VitrineS3 VitrineServingRequests CVitrineMHD"),
+    program("vitrine-server", "Sources/Server/Program", "VitrineRuntime VitrineCaching VitrineTiers VitrineServing VitrineRedis"),
     shim("CVitrineMHD", "CLibMicroHTTPD", links: ["microhttpd"]),
     library("CLibMicroHTTPD", "libmicrohttpd", apt: "libmicrohttpd-dev"),
 
     // Programs of tests: a window for screen readers, a hijacked decoder, one of several pipelines that share a cache.
     program("accessible-window", "Tests/AccessibleWindow", "Vitrine VitrineRuntime VitrineGTK CGTK"),
     program("rogue", "Tests/Rogue", "\(sandboxed) CVitrineSandbox CVitrineForgetting"),
-    program("fleet-member", "Tests/FleetMember", "\(core) VitrineRedis"),
+    program("fleet-member", "Tests/FleetMember", "\(core) VitrineTiers VitrineRedis"),
 
-    tests("RuntimeTests"), tests("CachingTests"), tests("TestingTests"), tests("GalleryTests", "VitrineGalleryModel"),
+    tests("RuntimeTests"), tests("CachingTests", "VitrineTiers"), tests("TestingTests"), tests("GalleryTests", "VitrineGalleryModel"),
     tests("CommandLineTests", "VitrineCommandLine vitrine-codecs"),
-    tests("CodecTests", codecs),
-    tests("SandboxTests", "VitrineSandbox VitrineConfinement CVitrineSandbox vitrine-codecs rogue \(codecs)"),
+    tests("CodecTests", "VitrineTiles \(codecs)"),
+    tests("SandboxTests", "VitrineTiles VitrineSandbox VitrineConfinement CVitrineSandbox vitrine-codecs rogue \(codecs)"),
     tests("ConfinementTests", "VitrineConfinement rogue"),
-    tests("RedisTests", "VitrineRedis fleet-member"),
-    tests("S3Tests", "VitrineS3"),
-    tests("ServerTests", "VitrineSandbox VitrineS3 VitrineServing vitrine-server"),
+    tests("RedisTests", "VitrineTiers VitrineRedis fleet-member"),
+    tests("S3Tests", "VitrineTiers VitrineS3"), tests("TilesTests", "VitrineTiles"), tests("TiersTests", "VitrineTiers"),
+    tests("ServerTests", "VitrineTiers VitrineSandbox VitrineS3 VitrineServing vitrine-server"),
     tests("ServerRequestTests", "VitrineServingRequests", at: "Tests/ServerTests/Requests"),
     // By XCTest, since GTK needs the main thread, on which Swift Testing runs no test. The programs are named so that they
     // are built.

@@ -103,6 +103,7 @@ let package = Package(
       dependencies: [
         "Contest",
         .product(name: "Vitrine", package: "Vitrine"),
+        .product(name: "VitrineTiles", package: "Vitrine"),
         .product(name: "VitrineAVIF", package: "Vitrine"),
         .product(name: "VitrineHEIF", package: "Vitrine"),
         .product(name: "VitrineTIFF", package: "Vitrine"),

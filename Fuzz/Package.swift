@@ -42,7 +42,10 @@ let package = Package(
     // Code of a program's own that lies to Vitrine.
     .executableTarget(
       name: "lying-extensions",
-      dependencies: [.product(name: "Vitrine", package: "Vitrine")],
+      dependencies: [
+        .product(name: "Vitrine", package: "Vitrine"),
+        .product(name: "VitrineTiles", package: "Vitrine"),
+      ],
       swiftSettings: [.treatAllWarnings(as: .error)],
     ),
     .executableTarget(name: "mutate", swiftSettings: [.treatAllWarnings(as: .error)]),

@@ -3,6 +3,7 @@
 import Foundation
 import Vitrine
 import VitrineS3
+import VitrineTiers
 
 func makePipeline() throws -> ImagePipeline {
   // snippet.show

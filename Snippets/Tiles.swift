@@ -2,6 +2,7 @@
 
 import Foundation
 import Vitrine
+import VitrineTiles
 
 func show(_ bitmap: Bitmap) {}
 func cut(_ url: URL) async throws {

@@ -3,6 +3,7 @@ import VitrineCaching
 import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
+import VitrineTiers
 
 /// `vitrine fetch`: loads images from URLs, through the disk cache.
 struct FetchCommand: Command {

@@ -5,6 +5,7 @@ import VitrineRuntime
 #if !VITRINE_APPLE
 import VitrineRedis
 import VitrineS3
+import VitrineTiers
 #endif
 
 /// The caches that machines share, from the options or the environment.

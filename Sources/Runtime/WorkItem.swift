@@ -12,7 +12,6 @@ package final class WorkItem: @unchecked Sendable {
   }
 
   let scheduler: WorkScheduler
-  let bytes: Int
 
   var phase = Phase.new
   var level: Priority
@@ -30,11 +29,9 @@ package final class WorkItem: @unchecked Sendable {
   init(
     scheduler: WorkScheduler,
     priority: Priority,
-    bytes: Int,
     work: @escaping @Sendable (WorkItem) -> Void,
   ) {
     self.scheduler = scheduler
-    self.bytes = max(0, bytes)
     self.level = priority
     self.work = work
   }

@@ -3,11 +3,9 @@
 /// Decoding and file access block, so they must not run on Swift's cooperative threads. A queue starts up to
 /// ``width`` threads when there is work, and ends those that have been idle for a while.
 ///
-/// **Order.** The highest of five priorities first, and first in, first out within one. Only the next item may start:
-/// if a byte budget makes it wait, no smaller one overtakes it, because a large one might otherwise wait for ever.
+/// **Order.** The highest of five priorities first, and first in, first out within one.
 ///
-/// **End.** Releasing the queue lets all enqueued work run, even if the queue was suspended, and then ends the
-/// threads. Nothing waits for that.
+/// **End.** Releasing the queue lets all enqueued work run, and then ends the threads. Nothing waits for that.
 package final class WorkQueue: Sendable {
   private let scheduler: WorkScheduler
 
@@ -16,8 +14,6 @@ package final class WorkQueue: Sendable {
   /// - Parameters:
   ///   - label: The name of its threads in debuggers; Linux keeps the first 15 bytes.
   ///   - width: The maximum number of concurrent items, at least 1.
-  ///   - byteBudget: The maximum number of bytes that running items may hold together, as they declare them. An item
-  ///     larger than the whole budget runs alone. Defaults to `nil`: no limit.
   ///   - queueLimit: The maximum number of waiting items, not counting those for which a slot is free. Defaults to
   ///     `nil`: no limit.
   ///   - stackSize: The stack of a thread, in bytes. Defaults to 1 MB.
@@ -29,7 +25,6 @@ package final class WorkQueue: Sendable {
   package init(
     label: String,
     width: Int,
-    byteBudget: Int? = nil,
     queueLimit: Int? = nil,
     stackSize: Int = 1 << 20,
     niceness: CInt = 0,
@@ -40,7 +35,6 @@ package final class WorkQueue: Sendable {
     scheduler = WorkScheduler(
       label: label,
       width: width,
-      byteBudget: byteBudget,
       queueLimit: queueLimit,
       stackSize: stackSize,
       niceness: niceness,
@@ -62,9 +56,6 @@ package final class WorkQueue: Sendable {
     set { scheduler.setWidth(newValue) }
   }
 
-  /// A Boolean value that indicates whether the queue is suspended.
-  package var isSuspended: Bool { scheduler.isSuspended }
-
   /// The number of items that have not started.
   package var pendingCount: Int { scheduler.pendingCount }
 
@@ -73,18 +64,6 @@ package final class WorkQueue: Sendable {
 
   /// The number of threads of the queue, busy or idle.
   package var threadCount: Int { scheduler.threadCount }
-
-  /// Suspends the queue: no item starts until ``resume()``.
-  ///
-  /// Running items continue.
-  package func suspend() {
-    scheduler.setSuspended(true)
-  }
-
-  /// Resumes the queue, however often it was suspended.
-  package func resume() {
-    scheduler.setSuspended(false)
-  }
 
   /// Runs the next item on the calling thread, so that a test decides what happens when.
   ///
@@ -97,7 +76,6 @@ package final class WorkQueue: Sendable {
   /// - Complexity: O(1), plus about 50 microseconds if a thread has to be started.
   /// - Parameters:
   ///   - priority: The urgency. Defaults to ``Priority/normal``.
-  ///   - bytes: The memory that it holds while it runs, in bytes. Defaults to 0; negative values count as 0.
   ///   - work: Called on one of the queue's threads, with the item, which it checks for cancellation. Never called if
   ///     the item is cancelled before.
   /// - Returns: The handle to cancel the work or to change its priority; may be discarded.
@@ -106,10 +84,9 @@ package final class WorkQueue: Sendable {
   @discardableResult
   package func enqueue(
     priority: Priority = .normal,
-    bytes: Int = 0,
     _ work: @escaping @Sendable (WorkItem) -> Void,
   ) throws(WorkQueueError) -> WorkItem {
-    let item = WorkItem(scheduler: scheduler, priority: priority, bytes: bytes, work: work)
+    let item = WorkItem(scheduler: scheduler, priority: priority, work: work)
     try scheduler.enqueue(item)
     return item
   }
@@ -123,18 +100,16 @@ package final class WorkQueue: Sendable {
   /// - Complexity: O(1), plus about 50 microseconds if a thread has to be started.
   /// - Parameters:
   ///   - priority: The urgency. Defaults to ``Priority/normal``.
-  ///   - bytes: The memory that it holds while it runs, in bytes. Defaults to 0; negative values count as 0.
   ///   - work: Called on one of the queue's threads, at most once.
   /// - Returns: The result of `work`.
   /// - Throws: The error of `work`; `CancellationError` if the task was cancelled before the work started;
-  ///   ``WorkQueueError`` as in ``enqueue(priority:bytes:_:)``.
+  ///   ``WorkQueueError`` as in ``enqueue(priority:_:)``.
   package func run<Value: Sendable>(
     priority: Priority = .normal,
-    bytes: Int = 0,
     _ work: @escaping @Sendable (WorkItem) throws -> Value,
   ) async throws -> Value {
     let outcome = Deferred<Result<Value, any Error>>()
-    let item = WorkItem(scheduler: scheduler, priority: priority, bytes: bytes) { item in
+    let item = WorkItem(scheduler: scheduler, priority: priority) { item in
       let result = Result { try work(item) }
       item.completion = { outcome.resolve(result) }
     }

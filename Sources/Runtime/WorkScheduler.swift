@@ -10,12 +10,9 @@ final class WorkScheduler: Sendable {
   private struct State {
     var backlog = WorkBacklog()
     var width: Int
-    var isSuspended = false
     /// True if the queue was released: no more items come.
     var isClosing = false
     var running = 0
-    /// Zero without a budget, so that the sum cannot overflow.
-    var runningBytes = 0
     var threads = 0
     /// The number of items whose work does not return, each with a thread that no longer counts.
     var abandoned = 0
@@ -31,7 +28,6 @@ final class WorkScheduler: Sendable {
   }
 
   let label: String
-  let byteBudget: Int?
   let queueLimit: Int?
   private let stackSize: Int
   private let niceness: CInt
@@ -43,7 +39,6 @@ final class WorkScheduler: Sendable {
   init(
     label: String,
     width: Int,
-    byteBudget: Int?,
     queueLimit: Int?,
     stackSize: Int,
     niceness: CInt = 0,
@@ -52,7 +47,6 @@ final class WorkScheduler: Sendable {
     hasThreads: Bool,
   ) {
     self.label = label
-    self.byteBudget = byteBudget
     self.queueLimit = queueLimit
     self.stackSize = stackSize
     self.niceness = niceness
@@ -65,7 +59,6 @@ final class WorkScheduler: Sendable {
   // MARK: - For the handles
 
   var width: Int { monitor.withLock { $0.width } }
-  var isSuspended: Bool { monitor.withLock { $0.isSuspended } }
   var pendingCount: Int { monitor.withLock { $0.backlog.count } }
   var runningCount: Int { monitor.withLock { $0.running } }
   var threadCount: Int { monitor.withLock { $0.threads } }
@@ -114,7 +107,6 @@ final class WorkScheduler: Sendable {
       state.abandoned += 1
       state.running -= 1
       if hasThreads { state.threads -= 1 }
-      if byteBudget != nil { state.runningBytes -= item.bytes }
       return dispatch(&state)
     }
     guard let wake else { return false }
@@ -142,15 +134,8 @@ final class WorkScheduler: Sendable {
     monitor.broadcast()
   }
 
-  func setSuspended(_ isSuspended: Bool) {
-    change { $0.isSuspended = isSuspended }
-  }
-
   func close() {
-    change { state in
-      state.isClosing = true
-      state.isSuspended = false
-    }
+    change { $0.isClosing = true }
     monitor.broadcast()
     while !hasThreads, runNext() {}
   }
@@ -179,16 +164,11 @@ final class WorkScheduler: Sendable {
 
   private func hasRoom(_ state: State) -> Bool {
     guard let queueLimit else { return true }
-    let freeSlots = state.isSuspended ? 0 : max(0, state.width - state.running)
-    return state.backlog.count - freeSlots < queueLimit
+    return state.backlog.count - max(0, state.width - state.running) < queueLimit
   }
 
   private func startable(_ state: State) -> WorkItem? {
-    guard !state.isSuspended, state.running < state.width else { return nil }
-    guard let item = state.backlog.first else { return nil }
-    guard let byteBudget, state.running > 0 else { return item }
-    // Written so that even a size from a hostile header cannot overflow.
-    return item.bytes <= byteBudget - state.runningBytes ? item : nil
+    state.running < state.width ? state.backlog.first : nil
   }
 
   /// Sends a thread for the next item, if it may start.
@@ -240,7 +220,6 @@ final class WorkScheduler: Sendable {
         return true
       }
       state.running -= 1
-      if byteBudget != nil { state.runningBytes -= item.bytes }
       return true
     }
     // Only now, so that a caller that learns of the end finds the slot free.
@@ -292,6 +271,5 @@ final class WorkScheduler: Sendable {
     state.backlog.remove(item)
     item.phase = .running
     state.running += 1
-    if byteBudget != nil { state.runningBytes += item.bytes }
   }
 }

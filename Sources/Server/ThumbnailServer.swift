@@ -5,6 +5,7 @@ import VitrineImaging
 import VitrineRuntime
 import VitrineS3
 import VitrineSandbox
+import VitrineTiers
 
 /// A server that makes thumbnails of images, local ones and those of other servers.
 ///

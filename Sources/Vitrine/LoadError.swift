@@ -104,7 +104,7 @@ public struct LoadError: Error, Sendable, CustomStringConvertible {
     self.init(code, stage, source, detail, status: status, cause: cause)
   }
 
-  init(
+  package init(
     _ code: Code,
     _ stage: Stage,
     _ source: String,

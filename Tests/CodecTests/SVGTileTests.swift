@@ -5,6 +5,7 @@ import VitrineRuntime
 import VitrineSVG
 import VitrineTestSupport
 import VitrineTesting
+import VitrineTiles
 
 /// Drawings a tile at a time.
 struct SVGTileTests {

@@ -4,6 +4,7 @@ import VitrineHTTP
 import VitrineImaging
 import VitrineRedis
 import VitrineRuntime
+import VitrineTiers
 
 /// One of several pipelines that share a server: asks for many images at once, and prints how many it got.
 ///

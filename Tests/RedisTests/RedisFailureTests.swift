@@ -4,6 +4,7 @@ import VitrineCaching
 import VitrineRuntime
 import VitrineTestSupport
 import VitrineTesting
+import VitrineTiers
 
 @testable import VitrineRedis
 

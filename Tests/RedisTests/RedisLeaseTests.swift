@@ -2,6 +2,7 @@ import Testing
 import VitrineCaching
 import VitrineRuntime
 import VitrineTestSupport
+import VitrineTiers
 
 @testable import VitrineRedis
 

@@ -6,21 +6,11 @@ struct BlockedQueue {
   let queue: WorkQueue
   let gate = Gate()
 
-  init(
-    width: Int = 1,
-    byteBudget: Int? = nil,
-    queueLimit: Int? = nil,
-    bytes: Int = 0,
-  ) throws {
-    queue = WorkQueue(
-      label: "blocked",
-      width: width,
-      byteBudget: byteBudget,
-      queueLimit: queueLimit,
-    )
+  init(width: Int = 1, queueLimit: Int? = nil) throws {
+    queue = WorkQueue(label: "blocked", width: width, queueLimit: queueLimit)
     let started = Record<Int>()
     for number in 0..<width {
-      try queue.enqueue(bytes: bytes) { [gate] _ in
+      try queue.enqueue { [gate] _ in
         started.add(number)
         gate.wait()
       }

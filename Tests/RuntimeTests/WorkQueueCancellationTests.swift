@@ -91,14 +91,14 @@ struct WorkQueueRunTests {
 
   @Test
   func workThatThrowsFreesItsSlot() async throws {
-    let queue = WorkQueue(label: "run", width: 1, byteBudget: 10)
+    let queue = WorkQueue(label: "run", width: 1)
     for _ in 0..<3 {
       await #expect(throws: Failure()) {
-        try await queue.run(bytes: 10) { _ in throw Failure() }
+        try await queue.run { _ in throw Failure() }
       }
       #expect(queue.runningCount == 0)
     }
-    #expect(try await queue.run(bytes: 10) { _ in 1 } == 1)
+    #expect(try await queue.run { _ in 1 } == 1)
   }
 
   @Test

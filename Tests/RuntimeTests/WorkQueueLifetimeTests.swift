@@ -4,8 +4,8 @@ import VitrineTestSupport
 
 @Suite(.patient)
 struct WorkQueueLifetimeTests {
-  @Test(arguments: [false, true])
-  func aReleasedQueueRunsWhatIsPendingAndEndsItsThreads(isSuspended: Bool) throws {
+  @Test
+  func aReleasedQueueRunsWhatIsPendingAndEndsItsThreads() throws {
     let (ends, gate, record) = (ThreadEnds(), Gate(), Record<Int>())
     weak var released: WorkQueue?
     do {
@@ -16,7 +16,6 @@ struct WorkQueueLifetimeTests {
         gate.wait()
       }
       for number in 0..<3 { try queue.enqueue { _ in record.add(number) } }
-      if isSuspended { queue.suspend() }
     }
     #expect(released == nil)
     gate.open()
@@ -72,19 +71,6 @@ struct WorkQueueLifetimeTests {
       #expect(queue.threadCount == 0)
     }
     #expect(record.events == [0, 1, 2])
-  }
-
-  @Test
-  func theLastThreadStaysWhileASuspendedQueueHasItems() throws {
-    let queue = WorkQueue(label: "idle", width: 1, idleTime: .zero)
-    let record = Record<Int>()
-    queue.suspend()
-    let item = try queue.enqueue { _ in record.add(1) }
-    #expect(queue.threadCount == 1)
-    item.priority = .high
-    #expect(queue.threadCount == 1)
-    queue.resume()
-    #expect(record.wait(for: 1) == [1])
   }
 
   @Test
@@ -168,7 +154,6 @@ struct WorkQueueLifetimeTests {
 struct WorkQueueStressTests {
   private struct Load {
     var items = 0
-    var bytes = 0
     var wasExceeded = false
   }
 
@@ -180,11 +165,11 @@ struct WorkQueueStressTests {
 
   @Test
   func anyOrderOfOperationsRunsOrCancelsEachItemOnce() {
-    let (maxWidth, budget) = (4, 100)
+    let maxWidth = 4
     let ends = Record<Total>()
     let ran = Record<Void>()
     let load = Lock(Load())
-    let queue = WorkQueue(label: "stress", width: maxWidth, byteBudget: budget)
+    let queue = WorkQueue(label: "stress", width: maxWidth)
 
     onThreads(16) { thread in
       var random = SplitMix64(seed: UInt64(thread))
@@ -193,19 +178,13 @@ struct WorkQueueStressTests {
       for _ in 0..<10_000 {
         switch Int.random(in: 0..<10, using: &random) {
         case 0..<5:
-          let bytes = Int.random(in: 0...120, using: &random)
           let priority = Priority.allCases.randomElement(using: &random) ?? .normal
-          let item = try? queue.enqueue(priority: priority, bytes: bytes) { _ in
+          let item = try? queue.enqueue(priority: priority) { _ in
             load.withLock { load in
               load.items += 1
-              load.bytes += bytes
               if load.items > maxWidth { load.wasExceeded = true }
-              if load.bytes > budget, load.items > 1 { load.wasExceeded = true }
             }
-            load.withLock { load in
-              load.items -= 1
-              load.bytes -= bytes
-            }
+            load.withLock { $0.items -= 1 }
             ran.add(())
           }
           guard let item else { continue }
@@ -216,15 +195,12 @@ struct WorkQueueStressTests {
         case 7:
           items.randomElement(using: &random)?.priority =
             Priority.allCases.randomElement(using: &random) ?? .normal
-        case 8:
-          queue.width = Int.random(in: 1...maxWidth, using: &random)
         default:
-          if Bool.random(using: &random) { queue.suspend() } else { queue.resume() }
+          queue.width = Int.random(in: 1...maxWidth, using: &random)
         }
       }
       ends.add(total)
     }
-    queue.resume()
 
     let enqueued = ends.events.map(\.enqueued).reduce(0, +)
     let cancelled = ends.events.map(\.cancelled).reduce(0, +)

@@ -125,12 +125,10 @@ struct WorkQueueOrderTests {
     let record = Record<String>()
     try queue.enqueue { item in
       item.priority = .high
-      queue.suspend()
       for name in ["a", "b"] {
         let enqueued = try? queue.enqueue { _ in record.add(name) }
         if name == "a" { enqueued?.priority = .low }
       }
-      queue.resume()
     }
     #expect(record.wait(for: 2) == ["b", "a"])
   }

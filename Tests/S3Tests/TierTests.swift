@@ -4,6 +4,7 @@ import VitrineHTTP
 import VitrineRuntime
 import VitrineTestSupport
 import VitrineTesting
+import VitrineTiers
 
 @testable import VitrineS3
 

@@ -6,6 +6,7 @@ import VitrineSVG
 import VitrineSandbox
 import VitrineTestSupport
 import VitrineTesting
+import VitrineTiles
 
 /// Drawings for which librsvg holds many surfaces, large ones, or many parts.
 ///

@@ -7,6 +7,7 @@ import VitrineS3
 import VitrineSandbox
 import VitrineTestSupport
 import VitrineTesting
+import VitrineTiers
 
 @testable import VitrineServing
 

@@ -5,6 +5,7 @@ import VitrineHTTP
 import VitrineRuntime
 import VitrineTestSupport
 import VitrineTesting
+import VitrineTiers
 
 @testable import VitrineServing
 @testable import VitrineServingRequests

@@ -1,6 +1,7 @@
 package import VitrineCaching
 import VitrineRuntime
 import VitrineTesting
+package import VitrineTiers
 
 /// A cache elsewhere that works, fails, refuses or hangs, as a test says.
 ///

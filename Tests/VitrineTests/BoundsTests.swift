@@ -92,7 +92,7 @@ struct BoundsTests {
   @Test
   func oneDecodeMoreThanMayWaitFailsAtOnce() async throws {
     let pipeline = start(2)
-    pipeline.context.decodeQueue.suspend()
+    let gate = try pipeline.context.decodeQueue.hold()
     let waiting = (0..<2).map { pipeline.imageTask(for: data($0)) }
     let refused = pipeline.imageTask(for: data(2))
     let failure = await error(of: refused)
@@ -100,7 +100,7 @@ struct BoundsTests {
     // Who joins what waits already is no more of it.
     let joined = pipeline.imageTask(for: data(0))
     #expect(pipeline.jobCount == 2)
-    pipeline.context.decodeQueue.resume()
+    gate.open()
     for task in waiting + [joined] { #expect(try await task.image.width == 64) }
     #expect(pipeline.jobCount == 0)
     // There is room again.
@@ -110,11 +110,11 @@ struct BoundsTests {
   @Test
   func aPlaceIsFreedByACancel() async throws {
     let pipeline = start(1)
-    pipeline.context.decodeQueue.suspend()
+    let gate = try pipeline.context.decodeQueue.hold()
     pipeline.imageTask(for: data(0)).cancel()
     let task = pipeline.imageTask(for: data(1))
     #expect(!task.isEnded)
-    pipeline.context.decodeQueue.resume()
+    gate.open()
     #expect(try await task.image.width == 64)
     #expect(pipeline.jobCount == 0)
   }
@@ -125,12 +125,12 @@ struct BoundsTests {
     let paths = (0..<3).map { folder.file("\($0).png").path }
     for path in paths { try file.write(to: URL(filePath: path)) }
     let pipeline = start(2)
-    pipeline.context.fileReads.queue.suspend()
+    let gate = try pipeline.context.fileReads.queue.hold()
     let tasks = paths.map { pipeline.imageTask(for: ImageRequest(.file($0))) }
     let failure = await error(of: tasks[2])
     #expect((failure?.code, failure?.stage) == (.overloaded, .fetch))
     #expect(pipeline.jobCount == 4)
-    pipeline.context.fileReads.queue.resume()
+    gate.open()
     for task in tasks.dropLast() { #expect(try await task.image.width == 64) }
     #expect(pipeline.jobCount == 0)
   }
@@ -138,7 +138,7 @@ struct BoundsTests {
   @Test
   func imagesThatWaitToBeProcessedAreBoundedToo() async throws {
     let pipeline = start(1)
-    pipeline.context.processQueue.suspend()
+    let gate = try pipeline.context.processQueue.hold()
     let requests = (0..<2).map { number in
       var request = data(number)
       request.processors = [.custom(id: "same") { $0 }]
@@ -149,7 +149,7 @@ struct BoundsTests {
     let second = pipeline.imageTask(for: requests[1])
     async let results = [error(of: first), error(of: second)]
     await pipeline.untilOnlyOneJobIsLeft(of: [first, second])
-    pipeline.context.processQueue.resume()
+    gate.open()
     let codes = await results.map { $0?.code }
     #expect(codes.count { $0 == nil } == 1)
     #expect(codes.contains(.overloaded))

@@ -4,6 +4,7 @@ import Vitrine
 import VitrineAVIF
 import VitrineHEIF
 import VitrineTIFF
+import VitrineTiles
 
 /// Measures one file, and prints its row of the first table and its row of the second.
 func measure(file: String) async throws {

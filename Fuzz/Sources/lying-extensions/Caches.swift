@@ -4,6 +4,7 @@ import VitrineCaching
 import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
+import VitrineTiers
 
 private let dates: [Date?] = [
   nil, .distantPast, .distantFuture, Date(timeIntervalSince1970: .nan), Date(timeIntervalSince1970: .infinity),

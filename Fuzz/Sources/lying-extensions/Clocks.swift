@@ -4,6 +4,7 @@ import VitrineCaching
 import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
+import VitrineTiers
 
 /// A number that grows.
 private final class Counter: @unchecked Sendable {

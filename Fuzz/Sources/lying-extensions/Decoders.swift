@@ -3,6 +3,7 @@ import Vitrine
 import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
+import VitrineTiles
 
 let sides = [Int.min, -1, 0, 1, 7, 9, 1 << 16, 1 << 31, 1 << 40, Int.max]
 let times = [-1, 0, 0.5, 1e9, 1e300, -Double.infinity, Double.infinity, Double.nan]

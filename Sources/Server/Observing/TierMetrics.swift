@@ -1,4 +1,5 @@
 import VitrineCaching
+import VitrineTiers
 
 /// The numbers of a cache's tiers, as Prometheus reads them.
 enum TierMetrics {

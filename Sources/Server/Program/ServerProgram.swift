@@ -2,6 +2,7 @@ import VitrineCaching
 import VitrineRedis
 import VitrineRuntime
 import VitrineServing
+import VitrineTiers
 
 /// The program `vitrine-server`.
 @main

@@ -1,9 +1,10 @@
-public import Vitrine
-public import VitrineCaching
+import Vitrine
+import VitrineCaching
 public import VitrineHTTP
 package import VitrineRuntime
 public import VitrineS3
 public import VitrineSandbox
+public import VitrineTiers
 
 extension ThumbnailServer {
   /// The settings of a server.

@@ -4,6 +4,7 @@ import VitrineCaching
 import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
+import VitrineTiers
 
 /// An image that answers all requests with one target and the same fields.
 private struct KnownAnswer: Sendable {

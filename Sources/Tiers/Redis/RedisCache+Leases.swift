@@ -1,5 +1,6 @@
-public import VitrineCaching
+import VitrineCaching
 import VitrineRuntime
+public import VitrineTiers
 
 /// Leases are values that expire: `SET NX PX` with the holder's token, and scripts that compare it.
 extension RedisCache: KeyLeasing {

@@ -1,5 +1,6 @@
-public import VitrineCaching
+import VitrineCaching
 public import VitrineRuntime
+public import VitrineTiers
 
 /// A cache on a Redis or Valkey server, which several machines share.
 ///

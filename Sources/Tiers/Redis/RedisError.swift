@@ -1,5 +1,6 @@
-public import VitrineCaching
+import VitrineCaching
 import VitrineRuntime
+public import VitrineTiers
 
 /// An error of a Redis server, or on the way to it.
 ///

@@ -1,6 +1,7 @@
 public import VitrineCaching
 import VitrineHTTP
 import VitrineRuntime
+public import VitrineTiers
 
 /// A cache of bytes in a bucket: a durable tier that many machines share and that outlives them.
 ///

@@ -1,6 +1,6 @@
-public import VitrineCaching
 public import VitrineHTTP
 import VitrineRuntime
+public import VitrineTiers
 
 /// An error of a bucket: what failed, of which object, and why.
 ///

@@ -133,7 +133,6 @@ extension ImageJob {
   /// True if the byte count suggests that decoding costs less than waking a thread; never with custom or remote decoders.
   private func mayBeTiny(_ bytes: FetchedBytes) -> Bool {
     bytes.data.count <= 1024 && context.decoders.own != nil && context.configuration.decodesTinyImagesInline
-      && !context.decodeQueue.isSuspended
   }
 
   /// True if the header confirms it; must not be called within a turn.

@@ -221,11 +221,13 @@ final class JobContext: Sendable {
     let isShared = !isOutdated(start.bytes, of: request)
     let job = pool.job(for: imageKey(of: request, step: step), isShared: isShared, &turn) {
       turn -> Job<ImageResponse> in
-      guard let alternatives = request.alternatives else { return ImageJob(request, step: step, start, self) }
-      return FirstJob(request) { [self] index, turn in
-        imageJob(alternatives[index], step: step, .unknown, storesFinished: storesFinished, &turn)
-      } whenFound: { [self] index, image, turn in
-        if image.isRevalidationDue { revalidate(alternatives[index], asImage: true, &turn) }
+      guard request.alternatives != nil else { return ImageJob(request, step: step, start, self) }
+      return FunctionJob(request, .sources, self) { [self] job throws(LoadError) in
+        try await first(request, job) { alternative, turn in
+          imageJob(alternative, step: step, .unknown, storesFinished: storesFinished, &turn)
+        } whenFound: { alternative, image, turn in
+          if image.isRevalidationDue { revalidate(alternative, asImage: true, &turn) }
+        }
       }
     }
     if storesFinished { (job as? ImageJob)?.want() }
@@ -250,9 +252,9 @@ final class JobContext: Sendable {
     // What is known is about another variant.
     let isOther = request.keys.fetch != known
     let (original, record) = isOther ? (.unknown, nil) : (original, record)
-    if let alternatives = request.alternatives {
-      return FirstJob(request) { [self] index, turn in
-        fetchJob(alternatives[index], &turn)
+    if request.alternatives != nil {
+      return FunctionJob(request, .sources, self) { [self] job throws(LoadError) in
+        try await first(request, job) { fetchJob($0, &$1) }
       }
     }
     return pool.job(for: fetchKey(of: request), &turn) { _ in

@@ -17,8 +17,8 @@ extension ImagePipeline {
     public var memoryPressure: (any MemoryPressureSource)? = .system
     /// The cache of encoded bytes of URLs; defaults to `nil`, no cache.
     public var diskCache: (any DataCaching)?
-    /// The settings for sharing work with pipelines on other machines; defaults to `nil`, none.
-    public var coordination: WorkCoordination?
+    /// The way of sharing work with pipelines on other machines; defaults to `nil`, none.
+    package var coordinating: (any WorkCoordinating)?
     /// The decoders; defaults to `DecoderRegistry.standard`.
     public var decoders = DecoderRegistry.standard
     /// The encoders; defaults to `EncoderRegistry.standard`.

@@ -99,11 +99,17 @@ extension JobContext {
     let request = varied(request, isInTurn: true)
     let key = encodedKey(of: request, encoding)
     return pool.job(for: encodedJobKey(of: request, key), &turn) { _ in
-      guard let alternatives = request.alternatives else { return EncodeJob(request, encoding.encoding, key, self) }
-      return FirstJob(request) { [self] index, turn in
-        encodeJob(alternatives[index], encoding, &turn)
-      } whenFound: { [self] index, image, turn in
-        if image.isRevalidationDue { revalidate(alternatives[index], as: encoding, &turn) }
+      guard request.alternatives != nil else {
+        return FunctionJob(request, .encode, self) { [self] job throws(LoadError) in
+          try await EncodedMaking(request, encoding.encoding, key, self, job).load()
+        }
+      }
+      return FunctionJob(request, .sources, self) { [self] job throws(LoadError) in
+        try await first(request, job) {
+          encodeJob($0, encoding, &$1)
+        } whenFound: { alternative, image, turn in
+          if image.isRevalidationDue { revalidate(alternative, as: encoding, &turn) }
+        }
       }
     }
   }

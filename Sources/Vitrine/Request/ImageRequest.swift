@@ -250,7 +250,7 @@ public struct ImageRequest: Sendable {
   var fields: Fields { shared.fields }
 
   /// The name of the request in messages.
-  var name: String { keys.source.description }
+  package var name: String { keys.source.description }
 
   /// The requests to be tried in order, if the source is several.
   var alternatives: [ImageRequest]? { shared.fields.alternatives }

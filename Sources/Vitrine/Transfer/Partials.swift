@@ -16,7 +16,7 @@ struct Partials: Sendable {
   init(in cache: (any DataCaching)?) {
     if let disk = cache as? any PartialStoring {
       (store, isWholeCache) = (.disk(disk), true)
-    } else if let disk = (cache as? TieredDataCache)?.partialStoring {
+    } else if let disk = (cache as? any TieredDataCaching)?.partialStoring {
       (store, isWholeCache) = (.disk(disk), false)
     } else {
       (store, isWholeCache) = (.memory(PartialMemory()), false)

@@ -3,6 +3,7 @@ import VitrineCaching
 import VitrineRuntime
 import VitrineTestSupport
 import VitrineTesting
+import VitrineTiers
 
 /// Encryption at rest.
 @Suite(.patient)

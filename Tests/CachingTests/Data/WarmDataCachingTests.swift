@@ -1,6 +1,7 @@
 import Testing
 import VitrineRuntime
 import VitrineTesting
+import VitrineTiers
 
 @testable import VitrineCaching
 

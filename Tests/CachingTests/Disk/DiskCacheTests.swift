@@ -3,6 +3,7 @@ import VitrineCaching
 import VitrineRuntime
 import VitrineTestSupport
 import VitrineTesting
+import VitrineTiers
 
 struct DiskCacheTests {
   @Test(arguments: [0, 1, 499, 500, 20_000, 1_500_000], CachedData.Kind.allCases)

@@ -2,6 +2,7 @@ import Testing
 import VitrineCaching
 import VitrineRuntime
 import VitrineTesting
+import VitrineTiers
 
 struct MemoryDataCacheTests {
   private func data(_ count: Int, _ byte: UInt8 = 1, kind: CachedData.Kind = .original) -> CachedData {

@@ -1,6 +1,7 @@
 import VitrineCaching
 import VitrineRuntime
 import VitrineTesting
+import VitrineTiers
 
 /// A tier that several machines share, whose every answer the test may put off, lose or let fail.
 ///

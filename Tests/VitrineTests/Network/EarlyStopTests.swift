@@ -74,9 +74,9 @@ struct EarlyStopTests {
     let task = pipeline.imageTask(for: request)
     let load = try await loader.nextLoad(of: url)
     // Decoded when all of it has been sent, so that as much is kept each time.
-    pipeline.context.decodeQueue.suspend()
+    let gate = try pipeline.context.decodeQueue.hold()
     begin(load)
-    pipeline.context.decodeQueue.resume()
+    gate.open()
     let response = try await task.response
     await load.wait { $0.isEnded }
     #expect(load.status.isCancelled)

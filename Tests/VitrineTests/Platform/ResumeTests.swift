@@ -6,6 +6,7 @@ import VitrineImaging
 import VitrineRuntime
 import VitrineTestSupport
 import VitrineTesting
+import VitrineTiers
 
 /// Downloads that broke off, or that nobody wanted any more, and others that go on from them.
 @Suite(.patient)

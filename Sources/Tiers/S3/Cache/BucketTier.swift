@@ -1,5 +1,6 @@
 public import VitrineCaching
 import VitrineRuntime
+public import VitrineTiers
 
 extension TieredDataCache.Tier {
   /// Creates a tier in a bucket, with limits that fit one.

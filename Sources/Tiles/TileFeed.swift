@@ -1,0 +1,314 @@
+import Vitrine
+import VitrineRuntime
+
+/// The tiles of some levels of a file, made in passes over it: one at a time, for all who wait.
+final class TileFeed: Sendable {
+  /// What a pass makes.
+  enum Part: Sendable {
+    case tile(TilePlace, Bitmap)
+    /// The picture, as far as it is known.
+    case overview(Bitmap)
+    /// The end of a pass over a file without rows.
+    case none
+  }
+
+  typealias Passes = SharedWork<Int, Part, LoadError>
+
+  private struct State {
+    /// The number of callers that wait for a tile.
+    var wanted: [TilePlace: Int] = [:]
+    /// The tiles that the last pass has made.
+    var made: Set<TilePlace> = []
+    /// The tiles that are on their way to the store.
+    var saving: [TilePlace: Bitmap] = [:]
+    var listenerCount = 0
+    var overview: Bitmap?
+    /// The failure of a pass that another one would not change.
+    var failure: LoadError?
+  }
+
+  /// The maximum number of bytes of tiles on their way to the store.
+  private static let savingLimit = 32 << 20
+  /// The shortest time between two overviews.
+  static let interval = Duration.milliseconds(100)
+
+  /// The levels that a pass makes.
+  let levels: ClosedRange<Int>
+  /// The level of overviews.
+  let overviewLevel: Int
+  private let level: Int
+  private let source: PipelineResources.Source
+  private let decoders: DecoderRegistry
+  private let store: TileStore
+  private let acceptsPartial: Bool
+  private let grid: TileGrid
+  private let resources: PipelineResources
+  private let budget = ByteBudget(limit: savingLimit)
+  private let passes: Passes
+  private let state = Lock(State())
+
+  private var cancelled: LoadError { LoadError(cancelled: source.request.name) }
+
+  /// Makes a feed of `levels`; the decoder may halve the picture `level` times.
+  init(
+    _ source: PipelineResources.Source,
+    _ decoders: DecoderRegistry,
+    _ store: TileStore,
+    acceptsPartial: Bool,
+    level: Int,
+    levels: ClosedRange<Int>,
+    _ resources: PipelineResources,
+  ) {
+    (self.source, self.decoders, self.store, self.resources) = (source, decoders, store, resources)
+    (self.acceptsPartial, self.level, self.levels) = (acceptsPartial, level, levels)
+    passes = Passes(executor: resources.executor)
+    grid = store.grid
+    let longest = max(grid.width, grid.height)
+    overviewLevel =
+      levels.first { TileGrid.reduced(longest, by: $0) <= TileReader.overviewSide } ?? grid.levels.upperBound
+  }
+
+  /// Stops the pass, for good.
+  func stop() {
+    state.withLock { $0.failure = cancelled }
+    passes.cancelAll(cancelled)
+  }
+
+  // MARK: Those who wait
+
+  /// Returns a tile that is on its way to the store.
+  func beingStored(_ tile: TilePlace) -> Bitmap? { state.withLock { $0.saving[tile] } }
+
+  /// Waits until a pass delivers a tile; returns `nil` if the running pass has already delivered it.
+  ///
+  /// With `isLast`, waits for the next pass then.
+  func tile(_ tile: TilePlace, _ handle: TileHandle, isLast: Bool) async throws(LoadError) -> Bitmap? {
+    state.withLock { $0.wanted[tile, default: 0] += 1 }
+    defer {
+      state.withLock { state in
+        let count = (state.wanted[tile] ?? 0) - 1
+        state.wanted[tile] = count > 0 ? count : nil
+      }
+    }
+    // Who comes behind the tile waits for the next pass.
+    for _ in 0..<2 {
+      let outcome = Deferred<Result<Bitmap?, LoadError>>()
+      let pass = try join(handle.priority) { event in
+        switch event {
+        case .partial(.tile(tile, let bitmap)): outcome.resolve(.success(bitmap))
+        case .finished(let result): outcome.resolve(result.map { _ in nil })
+        case .progress, .partial: break
+        }
+      }
+      handle.followPriority { pass.setPriority($0) }
+      defer { pass.cancel() }
+      // Looked up behind the subscription, so that a tile is either here or still to come.
+      if !isLast, passes.isRunning(0), state.withLock({ $0.made.contains(tile) }) { return nil }
+      let result = await withTaskCancellationHandler {
+        await outcome.value()
+      } onCancel: {
+        outcome.resolve(.failure(cancelled))
+      }
+      if let bitmap = try result.get() { return bitmap }
+    }
+    throw LoadError(.undecodable, .decode, source.request.name, "the tile was not made")
+  }
+
+  /// Joins the running pass, or begins one.
+  private func join(
+    _ priority: Priority,
+    _ receive: @escaping @Sendable (Passes.Event) -> Void,
+  ) throws(LoadError) -> SharedWorkSubscription<Int, Part, LoadError> {
+    if let failure = state.withLock({ $0.failure }) { throw failure }
+    return passes.subscribe(to: 0, priority: priority, isWatching: true, receive: receive) {
+      [self] handle throws(LoadError) in
+      try await pass(handle)
+    }
+  }
+
+  /// The overview, once a pass has finished.
+  var finishedOverview: Bitmap? { state.withLock { $0.overview } }
+
+  /// Keeps an overview that was stored.
+  func keep(overview: Bitmap) { state.withLock { $0.overview = overview } }
+
+  /// Returns overviews of the running pass, or of the next one, until the finished one.
+  func overviews() -> AsyncStream<Result<Bitmap, LoadError>> {
+    AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
+      func end(_ outcome: Result<Bitmap, LoadError>) {
+        continuation.yield(outcome)
+        continuation.finish()
+      }
+      if let known = finishedOverview { return end(.success(known)) }
+      state.withLock { $0.listenerCount += 1 }
+      do throws(LoadError) {
+        let lack = LoadError(.undecodable, .decode, source.request.name, "the picture was not made")
+        let pass = try join(source.request.priority) { event in
+          switch event {
+          case .partial(.overview(let picture)): continuation.yield(.success(picture))
+          case .finished(.success(.overview(let picture))):
+            continuation.yield(.success(picture))
+            continuation.finish()
+          case .finished(let result):
+            continuation.yield(result.flatMap { _ in .failure(lack) })
+            continuation.finish()
+          case .progress, .partial: break
+          }
+        }
+        continuation.onTermination = { [state] _ in
+          state.withLock { $0.listenerCount -= 1 }
+          pass.cancel()
+        }
+      } catch {
+        state.withLock { $0.listenerCount -= 1 }
+        end(.failure(error))
+      }
+    }
+  }
+
+  // MARK: The pass
+
+  /// Makes all missing tiles, and goes on when nobody waits any more: the others will be wanted.
+  private func pass(_ handle: WorkHandle<Int, Part, LoadError>) async throws(LoadError) -> Part {
+    handle.keepRunning()
+    state.withLock { $0.made = [] }
+    let missing = await store.missing(levels.flatMap { grid.tiles(of: $0) })
+    do throws(LoadError) {
+      let priority = max(handle.priority, source.request.priority)
+      let overview = try await resources.decode(source, isPass: true, priority: priority) { item in
+        handle.followPriority { if item.priority < $0 { item.priority = $0 } }
+      } _: { [self] item, options throws(ImageError) in
+        try run(handle, missing, item, options)
+      }
+      guard let overview else { return .none }
+      state.withLock { $0.overview = overview }
+      return .overview(overview)
+    } catch {
+      if error.code == .undecodable { state.withLock { $0.failure = $0.failure ?? error } }
+      throw error
+    }
+  }
+
+  /// Runs a pass; blocks until done.
+  private func run(
+    _ handle: WorkHandle<Int, Part, LoadError>,
+    _ missing: Set<TilePlace>,
+    _ item: WorkItem,
+    _ options: DecodeOptions,
+  ) throws(ImageError) -> Bitmap? {
+    var options = options
+    (options.colorSpace, options.acceptsPartial) = (source.request.colorSpace, acceptsPartial)
+    let taker = PassTaker(self, handle, missing, item)
+    var relay = RowRelay(taker, niceness: resources.niceness, hasThread: resources.executor == nil)
+    let pyramid = TilePyramid.byteCount(grid, base: level, canvas: overviewLevel)
+    let held = pyramid + RowRelay<PassTaker>.byteCount + Self.savingLimit
+    do throws(ImageError) {
+      _ = try decoders.readRows(of: source.data, options, level: level, held: held, &relay)
+      try relay.finish()
+    } catch {
+      relay.cancel()
+      throw error
+    }
+    return try relay.taker.finish()
+  }
+
+  // MARK: For the pass
+
+  /// Makes the pyramid for rows that are about to come.
+  fileprivate func pyramid(_ head: RowHead, _ missing: Set<TilePlace>) throws(ImageError) -> TilePyramid {
+    let size = head.info
+    guard size.width == grid.width, size.height == grid.height else {
+      throw ImageError(.corrupt, format: size.format, "corrupt: the picture has another size than its header says")
+    }
+    let levels = levels
+    let memoryLevel = store.isInMemory ? store.memoryLevel : 0
+    return TilePyramid(
+      grid,
+      base: head.level,
+      head.orientation,
+      hasAlpha: head.hasAlpha || acceptsPartial,
+      source.request.colorSpace,
+      canvas: overviewLevel,
+    ) { [state] tile in
+      guard levels.contains(tile.level) else { return false }
+      return missing.contains(tile) && tile.level >= memoryLevel || state.withLock { $0.wanted[tile] != nil }
+    }
+  }
+
+  /// Passes a tile on to those who wait, and has it stored.
+  fileprivate func made(
+    _ tile: TilePlace,
+    _ bitmap: Bitmap,
+    isMissing: Bool,
+    _ handle: WorkHandle<Int, Part, LoadError>,
+    _ item: WorkItem,
+  ) throws(ImageError) {
+    let keeps = isMissing && levels.contains(tile.level)
+    if keeps {
+      _ = try budget.acquire(bitmap.byteCount) { () throws(ImageError) in
+        if item.isCancelled { throw ImageError(.cancelled, "cancelled") }
+      }
+    }
+    state.withLock { state in
+      state.made.insert(tile)
+      if keeps { state.saving[tile] = bitmap }
+    }
+    // Before anybody hears of the tile, so that a `flush()` of theirs waits for it.
+    if keeps {
+      store.store(tile, bitmap) { [budget, state] in
+        budget.release(bitmap.byteCount)
+        state.withLock { $0.saving[tile] = nil }
+      }
+    }
+    handle.send(partial: .tile(tile, bitmap))
+  }
+
+  /// True if somebody listens to overviews.
+  fileprivate var hasListeners: Bool { state.withLock { $0.listenerCount > 0 } }
+
+  fileprivate var uptime: Duration { resources.clock.uptime }
+}
+
+/// Takes the rows of a pass.
+private struct PassTaker: RowTaking {
+  private let feed: TileFeed
+  private let handle: WorkHandle<Int, TileFeed.Part, LoadError>
+  private let missing: Set<TilePlace>
+  private let item: WorkItem
+  private var pyramid: TilePyramid?
+  private var lastShown: Duration
+
+  init(
+    _ feed: TileFeed,
+    _ handle: WorkHandle<Int, TileFeed.Part, LoadError>,
+    _ missing: Set<TilePlace>,
+    _ item: WorkItem,
+  ) {
+    (self.feed, self.handle, self.missing, self.item) = (feed, handle, missing, item)
+    // There is something to see at once, and then now and then.
+    lastShown = feed.uptime - TileFeed.interval + .milliseconds(20)
+  }
+
+  mutating func begin(_ head: RowHead) throws(ImageError) { pyramid = try feed.pyramid(head, missing) }
+
+  mutating func take(_ row: UnsafeRawBufferPointer) throws(ImageError) {
+    guard let pyramid else { return }
+    try unsafe pyramid.push(row) { (tile, bitmap) throws(ImageError) in try made(tile, bitmap) }
+    guard pyramid.rowCount % 16 == 0, !pyramid.isComplete else { return }
+    let now = feed.uptime
+    guard now - lastShown >= TileFeed.interval else { return }
+    lastShown = now
+    if feed.hasListeners, let picture = pyramid.snapshot() { handle.send(partial: .overview(picture)) }
+  }
+
+  private func made(_ tile: TilePlace, _ bitmap: Bitmap) throws(ImageError) {
+    try feed.made(tile, bitmap, isMissing: missing.contains(tile), handle, item)
+  }
+
+  /// Returns the finished overview.
+  func finish() throws(ImageError) -> Bitmap? {
+    guard let pyramid else { return nil }
+    try pyramid.fill { (tile, bitmap) throws(ImageError) in try made(tile, bitmap) }
+    return pyramid.snapshot()
+  }
+}

@@ -1,0 +1,137 @@
+import Vitrine
+import VitrineCaching
+import VitrineRuntime
+
+/// The tiles of a file that a pass has made, in the pipeline's disk cache, or else in memory.
+final class TileStore: Sendable {
+  /// The maximum number of bytes of tiles in memory, if there is no disk cache.
+  private static let memoryLimit = 96 << 20
+
+  private struct Memory {
+    var tiles: [TilePlace: (bitmap: Bitmap, use: Int)] = [:]
+    var byteCount = 0
+    var use = 0
+  }
+
+  private let key: CacheKey
+  private let contentID: ContentID
+  let grid: TileGrid
+  private let name: String
+  private let resources: PipelineResources
+  private let reads: (any DataCaching)?
+  private let writes: (any DataCaching)?
+  private let memory = Lock(Memory())
+
+  init(
+    _ source: PipelineResources.Source,
+    _ grid: TileGrid,
+    acceptsPartial: Bool,
+    _ resources: PipelineResources,
+  ) {
+    let (request, contentID) = (source.request, source.contentID)
+    (self.contentID, self.grid, self.resources) = (contentID, grid, resources)
+    name = request.name
+    reads = resources.disk(for: request, .diskReads)
+    writes = resources.disk(for: request, .diskWrites)
+    key = CacheKey { key in
+      key.append("tile")
+      key.append(TileCoding.version)
+      // Who may not share an image may not learn that another has it, either.
+      key.append(request.cachePartition)
+      key.append(Int(truncatingIfNeeded: contentID.low))
+      key.append(Int(truncatingIfNeeded: contentID.high))
+      key.append(request.colorSpace.rawValue)
+      key.append(acceptsPartial)
+    }
+  }
+
+  private func key(of tile: TilePlace) -> CacheKey {
+    key.extended { key in
+      key.append(tile.level)
+      key.append(tile.column)
+      key.append(tile.row)
+    }
+  }
+
+  /// True if tiles are kept only in memory.
+  var isInMemory: Bool { writes == nil }
+
+  /// The lowest level of which all tiles are kept in memory.
+  var memoryLevel: Int {
+    grid.levels.first { level in
+      let size = grid.size(of: level)
+      return level >= 0 && 4 * size.width * size.height <= Self.memoryLimit / 3
+    } ?? grid.levels.upperBound
+  }
+
+  /// Returns the tiles that are not stored.
+  func missing(_ tiles: [TilePlace]) async -> Set<TilePlace> {
+    guard let reads else {
+      return memory.withLock { memory in Set(tiles.filter { memory.tiles[$0] == nil }) }
+    }
+    let heads = await reads.heads(for: tiles.map(key(of:)))
+    return Set(zip(tiles, heads).filter { $0.1 == nil }.map(\.0))
+  }
+
+  /// Returns a stored tile.
+  func tile(_ tile: TilePlace, _ priority: Priority) async -> Bitmap? {
+    let known = memory.withLock { memory -> Bitmap? in
+      memory.use += 1
+      memory.tiles[tile]?.use = memory.use
+      return memory.tiles[tile]?.bitmap
+    }
+    if let known { return known }
+    guard let reads, let entry = await reads.entry(for: key(of: tile)), let size = grid.region(of: tile) else {
+      return nil
+    }
+    // A damaged entry is replaced by the pass that comes now.
+    return try? await resources.process(name, priority: priority) { _, _ in
+      TileCoding.bitmap(of: entry.data, width: size.width, height: size.height)
+    }
+  }
+
+  /// Returns a whole level of stored tiles; `nil` if one is missing.
+  func picture(ofLevel level: Int) async -> Bitmap? {
+    let tiles = grid.tiles(of: level)
+    guard await missing(tiles).isEmpty else { return nil }
+    var parts: [(PixelRegion, Bitmap)] = []
+    for place in tiles {
+      guard let region = grid.region(of: place), let bitmap = await tile(place, .high) else { return nil }
+      parts.append((region, bitmap))
+    }
+    let size = grid.size(of: level)
+    return try? await resources.process(name, priority: .high) { [parts] _, _ in
+      Bitmap(width: size.width, height: size.height, joining: parts)
+    }
+  }
+
+  /// Stores a tile, and calls `end` when it can be read; does not block.
+  func store(_ tile: TilePlace, _ bitmap: Bitmap, end: @escaping @Sendable () -> Void) {
+    guard let writes else {
+      memory.withLock { Self.keep(tile, bitmap, &$0) }
+      return end()
+    }
+    // So that the cache's `flush()` waits for it, and for its encoding on a worker.
+    resources.addWrite { [resources, name, contentID, key = key(of: tile)] in
+      let encoded = try? await resources.process(name, priority: .low) { _, _ in TileCoding.data(of: bitmap) }
+      let data = encoded ?? TileCoding.data(of: bitmap)
+      var entry = CachedData(data: data, kind: .finished, contentID: contentID, stored: resources.clock.now)
+      entry.isMachineLocal = true
+      await writes.store(entry, for: key)
+      end()
+    }
+  }
+
+  private static func keep(_ tile: TilePlace, _ bitmap: Bitmap, _ memory: inout Memory) {
+    memory.use += 1
+    memory.byteCount += bitmap.byteCount - (memory.tiles[tile]?.bitmap.byteCount ?? 0)
+    memory.tiles[tile] = (bitmap, memory.use)
+    while memory.byteCount > memoryLimit,
+      // The finest level first, and of that the tile that was used last the longest ago.
+      let last = memory.tiles.min(by: { ($0.key.level, $0.value.use) < ($1.key.level, $1.value.use) })
+    {
+      memory.byteCount -= last.value.bitmap.byteCount
+      memory.tiles[last.key] = nil
+    }
+  }
+}

@@ -1,0 +1,120 @@
+public import Vitrine
+import VitrineRuntime
+
+/// A picture of any size, read a tile at a time.
+///
+/// ```swift
+/// let image = try await pipeline.tiledImage(for: request)
+/// for try await overview in image.overviews(maximum: 1024) { show(overview) }
+/// let tile = try await image.tile(TiledImage.Tile(level: 0, column: 3, row: 2))
+/// ```
+/// The picture is never in memory as a whole, only the encoded file is. How a tile is made depends on the file:
+/// - Baseline JPEG has an index (`JPEGIndex`), made once in the background. A fine tile costs as much as its pixels,
+///   wherever it is.
+/// - Other formats cannot be entered in the middle. They are decoded in one pass from top to bottom, which makes the
+///   tiles of all levels and stores them in `ImagePipeline.Configuration.diskCache`. There they are found from then
+///   on, also by the next run of the program. A tile that has been evicted meanwhile starts another pass, which stores
+///   only what is missing. Without a disk cache, the small levels stay in memory, and fine tiles are decoded anew.
+/// - A drawing is drawn at each level anew.
+///
+/// **Pixels.** Level 0 has the pixels of the decoded picture. Each further level averages blocks of 2x2 pixels of the one
+/// before, counted from the top left as stored, within one 255th. For JPEG, the decoder does a part of that: there,
+/// levels above 0 have a little less of the finest detail.
+///
+/// It is safe to use from any thread. Releasing it stops the work that is left.
+public final class TiledImage: Sendable {
+  /// The place of a tile.
+  public struct Tile: Hashable, Sendable, CustomStringConvertible {
+    /// The level; see ``TiledImage/levels``.
+    public var level: Int
+    /// The column, counted from 0 at the left.
+    public var column: Int
+    /// The row, counted from 0 at the top.
+    public var row: Int
+
+    /// Makes a place; one outside the picture is rejected where it is used.
+    public init(level: Int, column: Int, row: Int) {
+      (self.level, self.column, self.row) = (level, column, row)
+    }
+
+    /// The place in the form `3, 2 at level 0`: column, row and level.
+    public var description: String { "\(column), \(row) at level \(level)" }
+  }
+
+  /// The length of a tile's sides, in pixels; tiles at the right and bottom edges are smaller.
+  public static let tileSize = TileGrid.side
+
+  /// The facts of the file's header; `ImageInfo.width` and `ImageInfo.height` are those of the upright picture.
+  public let info: ImageInfo
+  private let reader: TileReader
+
+  init(_ reader: TileReader) {
+    (self.reader, info) = (reader, reader.info)
+  }
+
+  deinit { reader.stop() }
+
+  /// The origin of the file's bytes.
+  public var origin: ImageResponse.Origin { reader.source.origin }
+
+  /// A Boolean value that indicates whether the file's bytes were out of date when they were read.
+  public var isStale: Bool { reader.source.isStale }
+
+  /// The levels of the picture.
+  ///
+  /// Level 0 is the picture's own size, level n is 1/2^n of it, and the last level fits into one tile. Drawings also
+  /// have levels below 0: -1 is twice the size, and so on.
+  public var levels: ClosedRange<Int> { reader.grid.levels }
+
+  /// Returns the size of the whole picture at a level of ``levels``, in pixels; fractions are rounded up.
+  ///
+  /// Complexity: O(1).
+  public func size(ofLevel level: Int) -> (width: Int, height: Int) { reader.grid.size(of: level) }
+
+  /// Returns the number of tiles at a level of ``levels``, across and down.
+  ///
+  /// Complexity: O(1).
+  public func tileCount(ofLevel level: Int) -> (columns: Int, rows: Int) { reader.grid.count(of: level) }
+
+  /// Returns the upright pixels of a tile.
+  ///
+  /// Waits until they have been decoded on the pipeline's threads or read from the disk, or, while a pass over the file
+  /// is running, until that has come there. Equal calls share the work. If all their tasks are cancelled, the work
+  /// stops; a pass goes on, as it makes the other tiles, too.
+  ///
+  /// - Parameters:
+  ///   - tile: The place.
+  ///   - priority: The urgency of the work. Defaults to `Priority.normal`.
+  /// - Returns: The pixels: ``tileSize`` on each side, or fewer at the right and bottom edges. In the request's colour
+  ///   space.
+  /// - Throws: `LoadError`: `.undecodable` for damage, for a limit that is exceeded and for a place outside the
+  ///   picture; `.overloaded`; `.cancelled`, at once, if the awaiting task is cancelled.
+  public func tile(_ tile: Tile, priority: Priority = .normal) async throws(LoadError) -> Bitmap {
+    defer { withExtendedLifetime(self) {} }
+    return try await reader.tile(TilePlace(level: tile.level, column: tile.column, row: tile.row), priority)
+  }
+
+  /// Returns the whole picture in a small size, as far as it is known while a pass over the file is running.
+  ///
+  /// The stream has at most ten pictures a second, in which the missing rows are transparent, and ends with the finished
+  /// one. Where nothing has to be waited for, that is the only one. If they are not read in time, only the newest waits.
+  /// The stream retains the image.
+  ///
+  /// - Parameter maximum: The maximum length of the longer side, in pixels. A picture larger than 2,048 pixels may come
+  ///   smaller than that: it is meant to be shown until there are tiles.
+  /// - Returns: The pictures. The stream throws a `LoadError`.
+  public func overviews(maximum: Int) -> AsyncThrowingStream<Bitmap, any Error> {
+    AsyncThrowingStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
+      let task = Task { [self] in
+        do throws(LoadError) {
+          try await reader.overviews(maximum: max(1, maximum)) { continuation.yield($0) }
+          continuation.finish()
+        } catch {
+          continuation.finish(throwing: error)
+        }
+        withExtendedLifetime(self) {}
+      }
+      continuation.onTermination = { _ in task.cancel() }
+    }
+  }
+}

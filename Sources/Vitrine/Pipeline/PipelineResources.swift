@@ -1,0 +1,162 @@
+package import VitrineCaching
+package import VitrineImaging
+package import VitrineRuntime
+
+/// The queues, caches and decoders of a pipeline, for modules built on it.
+package struct PipelineResources: Sendable {
+  private let context: JobContext
+
+  init(_ context: JobContext) { self.context = context }
+
+  package var clock: any TimeSource { context.clock }
+  /// The executor of tasks; `nil` for Swift's own.
+  package var executor: (any TaskExecutor)? { context.stepper }
+  package var niceness: CInt { JobContext.niceness }
+
+  // MARK: Bytes
+
+  /// The bytes of a source.
+  package struct Source: Sendable {
+    package let request: ImageRequest
+    package let data: Data
+    package let contentID: ContentID
+    package let origin: ImageResponse.Origin
+    package let isStale: Bool
+  }
+
+  /// Fetches the bytes of a request, which are stored if they are an image.
+  ///
+  /// Cancelling the awaiting task cancels the fetch.
+  package func bytes(for request: ImageRequest) async throws(LoadError) -> Source {
+    let request = context.varied(context.prepared(request))
+    let cancelled = LoadError(.cancelled, .fetch, request.name, "cancelled")
+    guard !Task.isCancelled else { throw cancelled }
+    let outcome = Deferred<Result<FetchedBytes, LoadError>>()
+    let load = DataLoad(context) { outcome.resolve($0) }
+    let result = await withTaskCancellationHandler {
+      context.turn { load.begin(request, priority: request.priority, &$0) }
+      // The handler may have come first.
+      if Task.isCancelled { load.cancel() }
+      return await outcome.value()
+    } onCancel: {
+      load.cancel()
+      outcome.resolve(.failure(cancelled))
+    }
+    let bytes = try result.get()
+    let isKnown = bytes.contentID != .none && !bytes.contentID.isOfBeginning
+    return Source(
+      request: request,
+      data: bytes.data,
+      contentID: isKnown ? bytes.contentID : ContentID(of: bytes.data),
+      origin: bytes.origin,
+      isStale: bytes.isStale,
+    )
+  }
+
+  // MARK: Decoding
+
+  package func decoders(of source: Source) -> DecoderRegistry {
+    context.decoders.decoders(for: source.request, of: source.data)
+  }
+
+  /// The options of a decode: limits, and the cores that all decodes share.
+  package var decodeOptions: DecodeOptions {
+    var options = DecodeOptions()
+    options.limits = context.configuration.decodeLimits
+    options.cores = context.decodeCores
+    return options
+  }
+
+  /// Decodes on the queue of decodes, or on that of passes over whole files, within the memory of all decodes.
+  ///
+  /// Cancelling the awaiting task cancels the decode, which is not waited for; nor is one that does not return.
+  ///
+  /// - Parameters:
+  ///   - source: The bytes.
+  ///   - isPass: A Boolean value that indicates whether it takes seconds. Defaults to `false`.
+  ///   - priority: The urgency.
+  ///   - begun: Receives the item, whose priority may change.
+  ///   - body: The decode, with options that have its memory and its cancellation.
+  /// - Returns: The result of `body`.
+  /// - Throws: ``LoadError``: the error of `body`, `.overloaded`, or `.cancelled` if the awaiting task is cancelled.
+  package func decode<Output: Sendable>(
+    _ source: Source,
+    isPass: Bool = false,
+    priority: Priority,
+    begun: (WorkItem) -> Void = { _ in },
+    _ body: @escaping @Sendable (WorkItem, DecodeOptions) throws(ImageError) -> Output,
+  ) async throws(LoadError) -> Output {
+    let (context, name) = (context, source.request.name)
+    let outcome = Deferred<Result<Output, LoadError>>()
+    let item: WorkItem
+    do throws(WorkQueueError) {
+      item = try (isPass ? context.passQueue : context.decodeQueue).enqueue(priority: priority) {
+        [decodeOptions] item in
+        let share = MemoryShare(of: context.decodeBudget)
+        var options = decodeOptions
+        options.isCancelled = { item.isCancelled }
+        options.memoryShare = share
+        do throws(ImageError) {
+          let output = try context.decodeWatch.run(item, share) {
+            context.decoders.decoders(for: source.request, of: source.data).format(of: source.data)
+          } onStuck: { error in
+            outcome.resolve(.failure(LoadError(error, .decode, name)))
+          } _: { [options] () throws(ImageError) in
+            try body(item, options)
+          }
+          outcome.resolve(.success(output))
+        } catch {
+          outcome.resolve(.failure(LoadError(error, .decode, name)))
+        }
+      }
+    } catch {
+      throw overloaded(name)
+    }
+    begun(item)
+    let result = await withTaskCancellationHandler {
+      await outcome.value()
+    } onCancel: {
+      item.cancel()
+      outcome.resolve(.failure(LoadError(.cancelled, .decode, name, "cancelled")))
+    }
+    return try result.get()
+  }
+
+  /// Runs work on the queue of processors.
+  ///
+  /// Cancelling the awaiting task cancels the work, which is waited for.
+  package func process<Output: Sendable>(
+    _ name: String,
+    priority: Priority,
+    _ body: @escaping @Sendable (WorkItem, DecodeLimits) throws(ImageError) -> Output,
+  ) async throws(LoadError) -> Output {
+    let limits = context.configuration.decodeLimits
+    do {
+      return try await context.processQueue.run(priority: priority) { item in try body(item, limits) }
+    } catch is WorkQueueError {
+      throw overloaded(name)
+    } catch is CancellationError {
+      throw LoadError(.cancelled, .decode, name, "cancelled")
+    } catch {
+      throw LoadError(error, .decode, name)
+    }
+  }
+
+  private func overloaded(_ name: String) -> LoadError {
+    LoadError(.overloaded, .decode, name, "too many images are waiting to be decoded")
+  }
+
+  // MARK: Stored data
+
+  /// Returns the data cache, if the request uses it in this way.
+  package func disk(for request: ImageRequest, _ use: CacheAccess) -> (any DataCaching)? {
+    context.disk(for: request, use)
+  }
+
+  /// Adds a write, for which ``PipelineCache/flush()`` waits.
+  package func addWrite(_ write: @escaping @Sendable () async -> Void) { context.settlement.pending.add(write) }
+}
+
+extension ImagePipeline {
+  package var resources: PipelineResources { PipelineResources(context) }
+}
