@@ -6,7 +6,7 @@ private func expect(_ isHit: Bool) throws {
   guard isHit else { throw BenchmarkError("a miss, although everything should be in memory") }
 }
 
-/// Look-ups, misses and insertions with `entryCount` entries in random order, on one thread and on two.
+/// Look-ups, misses and insertions with `entryCount` entries in random order, on one thread and on several.
 func benchMemory(_ entryCount: Int, rounds: Int) async throws -> [String] {
   let texts = (0..<entryCount).map { "https://example.org/photographs/\($0)/large.jpg?w=300" }
   let order = (0..<entryCount).shuffled()
@@ -27,6 +27,14 @@ func benchMemory(_ entryCount: Int, rounds: Int) async throws -> [String] {
   }
   let shuffledKeys = order.map { keys[$0] }
   let shuffledStrings = SharedStrings(strings: order.map { nsStrings.strings[$0] })
+
+  // Keys of their own, too, since threads with the same keys contend for their reference counts.
+  let ownKeys = (0..<(threadCounts.max() ?? 1)).map { _ in
+    order.map { number in CacheKey { $0.append(texts[number]) } }
+  }
+  let own = ownKeys.map { keys in
+    LockedDictionary(Dictionary(uniqueKeysWithValues: keys.enumerated().map { ($1, Payload($0)) }))
+  }
 
   let gets: [(name: String, get: @Sendable (Int) -> Bool)] = [
     ("`MemoryCache`", { cache.value(for: shuffledKeys[$0 % entryCount]) != nil }),
@@ -57,7 +65,28 @@ func benchMemory(_ entryCount: Int, rounds: Int) async throws -> [String] {
     count: 40_000,
     rounds: rounds,
   )
-  benchThreads("Get, \(entryCount) entries, by threads", gets, rounds: rounds)
+  benchThreads(
+    entryCount,
+    [
+      Peer("`MemoryCache`", { _, at in cache.value(for: shuffledKeys[at]) != nil }) { _, at in
+        cache.set(Payload(at), for: shuffledKeys[at], cost: 1000)
+      },
+      Peer("dictionary behind a lock", { _, at in locked[shuffledKeys[at]] != nil }) { _, at in
+        locked[shuffledKeys[at]] = Payload(at)
+      },
+      Peer("dictionary behind a read-write lock", { _, at in shared[shuffledKeys[at]] != nil }) { _, at in
+        shared[shuffledKeys[at]] = Payload(at)
+      },
+      Peer("`NSCache`", { _, at in nsCache.cache.object(forKey: shuffledStrings.strings[at]) != nil }) { _, at in
+        nsCache.cache.setObject(Payload(at), forKey: shuffledStrings.strings[at], cost: 1000)
+      },
+      // Nothing is shared, so this is what the machine gives to as many threads.
+      Peer("a locked dictionary for each thread", { thread, at in own[thread][ownKeys[thread][at]] != nil }) {
+        own[$0][ownKeys[$0][$1]] = Payload($1)
+      },
+    ],
+    rounds: rounds,
+  )
   return failures
 }
 
@@ -85,45 +114,3 @@ func benchInsertion(_ entryCount: Int, rounds: Int) async throws -> [String] {
     rounds: rounds,
   )
 }
-
-/// Runs one thread, then two, at full speed, and prints their total throughput.
-///
-/// Two threads with the same images also contend for reference counts, whatever the cache does.
-private func benchThreads(_ title: String, _ peers: [(name: String, get: @Sendable (Int) -> Bool)], rounds: Int) {
-  say("\n### \(title)\n")
-  say("| | one, a second | two, images of their own | two to one | two, the same images | two to one |")
-  say("|---|---:|---:|---:|---:|---:|")
-  for (name, get) in peers {
-    var rates: [[Double]] = [[], [], []]
-    for _ in 0..<rounds {
-      rates[0].append(rate(of: get, threads: 1, isShared: false))
-      rates[1].append(rate(of: get, threads: 2, isShared: false))
-      rates[2].append(rate(of: get, threads: 2, isShared: true))
-    }
-    let (one, own, same) = (median(rates[0]), median(rates[1]), median(rates[2]))
-    say(
-      "| \(name) | \(millions(one)) | \(millions(own)) | \(number(own / one)) | \(millions(same)) | \(number(same / one)) |"
-    )
-  }
-}
-
-/// The number of answers per second of wall time, of all threads together.
-private func rate(of get: @escaping @Sendable (Int) -> Bool, threads: Int, isShared: Bool) -> Double {
-  let count = 200_000
-  let group = DispatchGroup()
-  let begin = DispatchTime.now().uptimeNanoseconds
-  for thread in 0..<threads {
-    group.enter()
-    Thread.detachNewThread {
-      // Every second key, or all keys from a different start.
-      for index in 0..<count {
-        precondition(get(isShared ? index + thread * 4999 : index * threads + thread))
-      }
-      group.leave()
-    }
-  }
-  group.wait()
-  return Double(threads * count) / Double(DispatchTime.now().uptimeNanoseconds - begin) * 1e9
-}
-
-private func millions(_ rate: Double) -> String { number(rate / 1e6) + " M" }

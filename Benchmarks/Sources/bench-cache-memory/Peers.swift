@@ -27,9 +27,16 @@ final class LockedDictionary: @unchecked Sendable {
   }
 
   subscript(key: CacheKey) -> Payload? {
-    pthread_mutex_lock(mutex)
-    defer { pthread_mutex_unlock(mutex) }
-    return values[key]
+    get {
+      pthread_mutex_lock(mutex)
+      defer { pthread_mutex_unlock(mutex) }
+      return values[key]
+    }
+    set {
+      pthread_mutex_lock(mutex)
+      defer { pthread_mutex_unlock(mutex) }
+      values[key] = newValue
+    }
   }
 }
 
@@ -53,9 +60,16 @@ final class ReadWriteLockedDictionary: @unchecked Sendable {
   }
 
   subscript(key: CacheKey) -> Payload? {
-    pthread_rwlock_rdlock(lock)
-    defer { pthread_rwlock_unlock(lock) }
-    return values[key]
+    get {
+      pthread_rwlock_rdlock(lock)
+      defer { pthread_rwlock_unlock(lock) }
+      return values[key]
+    }
+    set {
+      pthread_rwlock_wrlock(lock)
+      defer { pthread_rwlock_unlock(lock) }
+      values[key] = newValue
+    }
   }
 }
 

@@ -1,14 +1,15 @@
 // make bench NAME=cache: the cost of a memory cache by itself, compared with Foundation's and with handwritten ones.
 //
-// ROUNDS=n sets the number of rounds (11 by default). Exits with status 3 if a contestant exceeds its limit of
-// allocations.
+// ROUNDS=n sets the number of rounds (11 by default), THREADS=1,2,4,8,16 the numbers of threads (1,2 by default). Exits
+// with status 3 if a contestant exceeds its limit of allocations.
 
 import Contest
 import Foundation
 
 let rounds = Int(ProcessInfo.processInfo.environment["ROUNDS"] ?? "") ?? 11
 say("# Memory cache\n")
-say("- medians of \(rounds) rounds, contestants in turns; CPU time of the whole process, by threads: time on the wall")
+say("- medians of \(rounds) rounds, contestants in turns; CPU time of the whole process")
+say("- by threads: time on the wall, with the ratio to the first number of threads")
 try checkAllocationCounter()
 
 var failures: [String] = []

@@ -2,9 +2,9 @@ import Foundation
 
 /// Draws the hit ratio of each trace by the size of the cache, readable on light and dark pages.
 func plot(_ traces: [Trace], _ results: [[[Ratios]]], _ shares: [Double]) -> String {
-  let colors = ["#8a8f98", "#b0863c", "#3f8fd2", "#8c5fc4", "#d2603f"]
+  let colors = ["#8a8f98", "#d2603f"]
   // Our LRU coincides with the textbook's.
-  let shown = [(0, "LRU"), (2, "SIEVE"), (3, "S3-FIFO"), (4, "GDSF"), (5, "score")]
+  let shown = [(0, "LRU"), (2, "score")]
   let (width, height, columns) = (230.0, 190.0, 3)
   let rows = (traces.count + columns) / columns
   var lines = [
@@ -38,7 +38,7 @@ func plot(_ traces: [Trace], _ results: [[[Ratios]]], _ shares: [Double]) -> Str
       let points = zip(shares, results[index][contender]).map { share, ratios in
         String(format: "%.1f,%.1f", x(share), top + tall * (1 - ratios.hits / scale))
       }
-      let stroke = contender == 5 ? 2.5 : 1.5
+      let stroke = contender == 2 ? 2.5 : 1.5
       lines.append(
         #"<polyline points="\#(points.joined(separator: " "))" fill="none" stroke="\#(color)" stroke-width="\#(stroke)"/>"#
       )

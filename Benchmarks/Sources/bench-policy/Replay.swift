@@ -69,9 +69,6 @@ struct Contender: Sendable {
   static let all = [
     textbook,
     cache("LRU", .leastRecentlyUsed),
-    cache("SIEVE", .sieve),
-    cache("S3-FIFO", .s3FIFO),
-    cache("GDSF", .greedyDualSizeFrequency),
     cache("score", .score),
   ]
 }

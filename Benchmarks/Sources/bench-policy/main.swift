@@ -1,4 +1,4 @@
-// make bench NAME=policy: the hit ratios of eviction policies, on traces of real and synthetic traffic.
+// make bench NAME=policy: the hit ratios of the eviction policies, on traces of real and synthetic traffic.
 //
 // VITRINE_TRACES names a folder of traces, `*.txt.gz`, with a request `id bytes` in each line. Without it two synthetic
 // ones are used. An argument names a file for the plot.

@@ -248,33 +248,3 @@ func tierCases() -> [Case] {
   }
   return all
 }
-
-/// A policy that names places that there are not, and looks at them.
-private final class LyingPolicy: EvictionPolicy {
-  let places: [Int]
-  init(_ places: [Int]) { self.places = places }
-
-  func insert(_ entry: EvictionCandidate, into place: Int) {}
-  func remove(_ place: Int) {}
-  func victims(freeing cost: Int, count: Int, among candidates: EvictionCandidates) -> [Int] {
-    places.flatMap { [$0, $0] }
-  }
-}
-
-func policyCases() -> [Case] {
-  let lies: [[Int]] = [[], [-1], [.min], [.max], [1 << 20], [0, 0, 0, 1, 1], Array(-5..<500)]
-  return lies.enumerated().map { index, places in
-    Case("policy \(index)") {
-      let cache = MemoryCache<Data>(costLimit: 1000, countLimit: 10, eviction: Eviction { LyingPolicy(places) })
-      for number in 0..<2000 {
-        cache.set(
-          picture,
-          for: CacheKey(bytes: [UInt8(number % 250)]),
-          cost: [1, 100, 0, Int.max, -5, 1000][number % 6],
-        )
-      }
-      guard cache.statistics.cost <= 1125 else { throw Wrong(description: "\(cache.statistics.cost) of 1,000 bytes") }
-      return "\(cache.statistics.count) entries"
-    }
-  }
-}

@@ -1,7 +1,7 @@
 import Foundation
 import VitrineRuntime
 
-/// Code of a program's own that lies: decoders, rows, loaders, caches, leases, policies of eviction, encoders,
+/// Code of a program's own that lies: decoders, rows, loaders, caches, leases, encoders,
 /// processors, interceptors, delegates, clocks.
 ///
 /// Each lie must end in an error of Vitrine's own types, or in a right answer, and never in a trap, a hang or a read
@@ -11,7 +11,7 @@ enum LyingExtensions {
   static func main() async {
     let cases =
       decoderCases() + rowCases() + loaderCases() + cacheCases() + tierCases() + encoderCases() + processorCases()
-      + hookCases() + clockCases() + policyCases()
+      + hookCases() + clockCases()
     let arguments = CommandLine.arguments.dropFirst()
     switch arguments.first {
     case nil: exit(Harness(cases).run() ? 0 : 1)

@@ -3,16 +3,16 @@
 /// It has no effect once that entry was replaced or removed.
 public final class MemoryCacheHold: Sendable {
   private let store: MemoryStore
+  private let shard: Int
   private let place: Int
   private let id: UInt64
 
-  init(store: MemoryStore, place: Int, id: UInt64) {
+  init(store: MemoryStore, shard: Int, place: Int, id: UInt64) {
     self.store = store
-    self.place = place
-    self.id = id
+    (self.shard, self.place, self.id) = (shard, place, id)
   }
 
   deinit {
-    store.release(place, id: id)
+    store.release(shard: shard, place, id: id)
   }
 }

@@ -10,7 +10,7 @@ public struct MemoryCacheStatistics: Hashable, Sendable {
   public internal(set) var misses = 0
   /// The number of values stored.
   public internal(set) var insertions = 0
-  /// The number of values refused because they were too large or had expired.
+  /// The number of values refused because they were too large, had expired, or met only held entries.
   public internal(set) var refusals = 0
   /// The number of values evicted to keep within a limit.
   public internal(set) var evictionsByLimit = 0

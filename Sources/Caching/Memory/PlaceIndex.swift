@@ -12,9 +12,12 @@ struct PlaceIndex {
     var number: UInt32 = 0
   }
 
+  /// The slots of all tables without entries, which therefore allocate nothing.
+  private static let noSlots = [Slot](repeating: Slot(), count: 8)
+
   // The size is a power of two, and at most two thirds of the slots are in use. An entry lies at its hash, or in the
   // next free slot.
-  private var slots = [Slot](repeating: Slot(), count: 8)
+  private var slots = Self.noSlots
   private(set) var count = 0
 
   @inline(__always)

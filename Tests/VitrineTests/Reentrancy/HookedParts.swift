@@ -229,34 +229,6 @@ struct HookedClock: TimeSource {
   }
 }
 
-/// Evicts what was used least recently, and pulls a trigger on the way.
-final class HookedEviction: EvictionPolicy {
-  enum Call { case insert, remove, victims }
-
-  private let inner = LeastRecentlyUsedEviction()
-  private let call: Call
-  private let trigger: Trigger
-
-  init(_ call: Call, _ trigger: Trigger) { (self.call, self.trigger) = (call, trigger) }
-
-  private func note(_ call: Call) { if call == self.call { trigger.pull() } }
-
-  func insert(_ entry: EvictionCandidate, into place: Int) {
-    note(.insert)
-    inner.insert(entry, into: place)
-  }
-
-  func remove(_ place: Int) {
-    note(.remove)
-    inner.remove(place)
-  }
-
-  func victims(freeing cost: Int, count: Int, among candidates: EvictionCandidates) -> [Int] {
-    note(.victims)
-    return inner.victims(freeing: cost, count: count, among: candidates)
-  }
-}
-
 /// Pulls a trigger when it is observed, and when it no longer is.
 struct HookedPressure: MemoryPressureSource {
   enum Call { case observe, end }

@@ -149,49 +149,19 @@ enum ClockHook: String, Hook {
   }
 }
 
-/// What belongs to memory: policies of eviction, sources of memory pressure.
+/// Sources of memory pressure of one's own.
 enum MemoryHook: String, Hook {
-  case evictionInsert, evictionInsertFromDisk, evictionRemove, evictionVictims, pressureObserve, pressureEnd
+  case pressureObserve, pressureEnd
 
   func play(_ action: Action) async throws {
     let (trigger, parts) = (Trigger(), PipelineParts())
-    let call: HookedEviction.Call? =
-      switch self {
-      case .evictionInsert, .evictionInsertFromDisk: .insert
-      case .evictionRemove: .remove
-      case .evictionVictims: .victims
-      case .pressureObserve, .pressureEnd: nil
-      }
-    let scene = try await Scene(action, trigger, parts) { configuration in
-      guard let call else { return }
-      if self == .evictionInsertFromDisk { configuration.storagePolicy = .finished }
-      configuration.memoryCache = MemoryCache(
-        costLimit: 1 << 20,
-        countLimit: self == .evictionVictims ? 1 : .max,
-        eviction: Eviction { HookedEviction(call, trigger) },
-        clock: parts.clock,
-      )
-    }
-    // It needs no memory cache, which a policy that blocks may hold up.
-    var unrelated = Scene.request("unrelated")
-    unrelated.cacheAccess = .disk
-    scene.setUnrelated(unrelated)
+    let scene = try await Scene(action, trigger, parts) { _ in }
     try scene.answer("subject")
-    let memory = scene.pipeline.cache
-    let known = Scene.request("known")
-    if self == .evictionInsertFromDisk {
-      _ = try await scene.pipeline.image(for: scene.request)
-      await memory.flush()
-      await memory.removeAll(in: .memory)
-    }
-    if call != nil { memory[known] = .testPattern(width: 16, height: 12) }
     var other: ImagePipeline?
     if self == .pressureEnd { other = Self.pipeline(.end, trigger) }
     scene.arm()
     scene.begin()
     switch self {
-    case .evictionInsert, .evictionInsertFromDisk, .evictionVictims: break
-    case .evictionRemove: memory[known] = nil
     case .pressureObserve: other = Self.pipeline(.observe, trigger)
     case .pressureEnd: other = nil
     }

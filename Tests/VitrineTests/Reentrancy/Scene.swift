@@ -99,9 +99,6 @@ final class Scene: Sendable {
 
   var bystander: Grip { state.value.bystander ?? Grip(cancel: {}) }
 
-  /// What is begun while the hook acts.
-  func setUnrelated(_ request: ImageRequest) { state.change { $0.unrelated = request } }
-
   // MARK: What is done
 
   /// Lets the next call of the hook act.
