@@ -162,10 +162,9 @@ extension DecodeLimits {
     of info: ImageInfo,
     bytesPerPixel: Int = 4,
   ) throws(ImageError) {
-    // Lengths are below 1e9, so their product does not overflow.
-    guard max(plan.width, plan.height) <= max(side, 65_535),
-      plan.width * plan.height * bytesPerPixel <= outputByteCount
-    else {
+    let byteCount = plan.width.multipliedSaturating(by: plan.height).multipliedSaturating(by: bytesPerPixel)
+    // Callers calculate with the number, also where there is no limit.
+    guard max(plan.width, plan.height) <= max(side, 65_535), byteCount <= min(outputByteCount, .max - 1) else {
       throw Self.passed(
         .outputByteCount,
         info.format,
