@@ -115,7 +115,7 @@ extension DecodeLimits {
       throw ImageError(.corrupt, format: info.format, "the header says \(width)x\(height) pixels")
     }
     // A drawing takes memory only for the size at which it is drawn, not for the size in its header.
-    guard !info.isVector else { return }
+    guard !info.isVector else { return try check(frames: info.frameCount, format: info.format) }
     guard max(width, height) <= side else {
       throw Self.passed(.side, info.format, "\(width)x\(height) pixels, over the limit of \(side) on a side")
     }

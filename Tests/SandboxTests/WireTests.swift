@@ -206,6 +206,16 @@ struct WireTests {
     #expect(throws: Malformed(field: "size of the result")) { try fields.code(nil, to: .image, byteCount: 9) }
   }
 
+  @Test
+  func aDrawingOfMoreFramesThanAllowedIsRefused() throws {
+    var (message, info) = (Message(), ImageInfo(format: .svg, storedWidth: 7, storedHeight: 9))
+    (info.isVector, info.frameCount) = (true, Int(Int32.max))
+    try message.code(&info)
+    var fields = AnswerFields(reading: Message(reading: message.bytes), .empty, DecodeOptions())
+
+    #expect(throws: Malformed(field: "size")) { try fields.code(nil, to: .info, byteCount: 9) }
+  }
+
   /// An answer of every kind, cut and changed in every byte, is read or refused, and never read out of bounds.
   @Test
   func changedAnswersAreReadOrRefused() throws {
