@@ -62,7 +62,7 @@ public struct Bitmap: Sendable {
   /// Returns a bitmap whose bytes `write` writes, all of them, with checks of the bounds.
   ///
   /// It is in memory of the host of a decode, if there is one.
-  static func writing<E: Error>(
+  package static func writing<E: Error>(
     width: Int,
     height: Int,
     alpha: Alpha,

@@ -115,7 +115,7 @@ extension DecodeLimits {
       throw ImageError(.corrupt, format: info.format, "the header says \(width)x\(height) pixels")
     }
     // A drawing takes memory only for the size at which it is drawn, not for the size in its header.
-    guard !info.isVector else { return }
+    guard !info.isVector else { return try check(frames: info.frameCount, format: info.format) }
     guard max(width, height) <= side else {
       throw Self.passed(.side, info.format, "\(width)x\(height) pixels, over the limit of \(side) on a side")
     }
@@ -162,10 +162,9 @@ extension DecodeLimits {
     of info: ImageInfo,
     bytesPerPixel: Int = 4,
   ) throws(ImageError) {
-    // Lengths are below 1e9, so their product does not overflow.
-    guard max(plan.width, plan.height) <= max(side, 65_535),
-      plan.width * plan.height * bytesPerPixel <= outputByteCount
-    else {
+    let byteCount = plan.width.multipliedSaturating(by: plan.height).multipliedSaturating(by: bytesPerPixel)
+    // Callers calculate with the number, also where there is no limit.
+    guard max(plan.width, plan.height) <= max(side, 65_535), byteCount <= min(outputByteCount, .max - 1) else {
       throw Self.passed(
         .outputByteCount,
         info.format,

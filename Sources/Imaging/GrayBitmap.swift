@@ -40,7 +40,7 @@ public struct GrayBitmap: Sendable {
   }
 
   /// Makes a bitmap in memory of the host of a decode, if there is one; `write` writes all bytes.
-  init<E: Error>(
+  package init<E: Error>(
     width: Int,
     height: Int,
     host: (any DecodeHost)?,
@@ -83,7 +83,7 @@ public struct GrayBitmap: Sendable {
   }
 
   /// Calls `body` with the pixels' bytes, whose bounds are checked in every build; they are valid until it returns.
-  func withElements<R, E: Error>(_ body: (Elements<UInt8>) throws(E) -> R) throws(E) -> R {
+  package func withElements<R, E: Error>(_ body: (Elements<UInt8>) throws(E) -> R) throws(E) -> R {
     defer { withExtendedLifetime(storage) {} }
     return try body(storage.elements.elements)
   }

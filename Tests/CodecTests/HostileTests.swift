@@ -1,6 +1,10 @@
 import Testing
+import VitrineAVIF
+import VitrineHEIF
 import VitrineImaging
+import VitrineJXL
 import VitrineRuntime
+import VitrineTIFF
 import VitrineTestSupport
 import VitrineTesting
 
@@ -40,6 +44,28 @@ struct HostileTests {
     let error = failure { try decode(file) }
 
     #expect(error?.code == .truncated || error?.code == .corrupt)
+  }
+
+  /// As a mapped file that changes after its header was read.
+  @Test(arguments: [
+    ("crop.avif", AVIFDecoder() as any ImageDecoder), ("lossy.heic", HEIFDecoder()), ("lossy.jxl", JXLDecoder()),
+    ("lzw.tiff", TIFFDecoder()), ("float.tiff", TIFFDecoder()),
+  ])
+  func aPictureThatIsNotTheOneOfItsHeaderIsAnError(name: String, decoder: any ImageDecoder) throws {
+    let file = try Fixture.data(name)
+    let known = try registry.info(of: file)
+    let info = ImageInfo(format: known.format, storedWidth: known.storedWidth * 100, storedHeight: known.storedHeight)
+    var row = [UInt8](repeating: 0, count: 4 * info.storedWidth)
+
+    // The file and the row are only used while the closures run.
+    let error = failure {
+      try unsafe file.withUnsafeBytes { bytes in
+        let rows = try unsafe decoder.open(bytes, RowRequest(info: info, minimumScale: 1))
+        _ = try unsafe row.withUnsafeMutableBytes { try unsafe rows?.read(into: $0, bytesPerRow: $0.count, count: 1) }
+      }
+    }
+
+    #expect(error?.code == .corrupt)
   }
 
   @Test(arguments: [("animated.avif", 2), ("animated.jxl", 2)])

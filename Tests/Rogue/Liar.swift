@@ -11,7 +11,8 @@ enum Liar: String, CaseIterable {
   case otherVersion, noHello, helloWithMore
   // Before an answer.
   case longMessage, emptyMessage, unknownMessage, secondHello, permitsWithoutEnd, impossibleHeader, hugeHeader
-  case deafToRefusal, tooMuchSpace, spaceForALargerOne, moreAndMoreSpace, unknownError, errorWithControls
+  case largeHeader, deafToRefusal, tooMuchSpace, allSpace, spaceForALargerOne, moreAndMoreSpace
+  case unknownError, errorWithControls
   // The answer.
   case noImage, otherSize, otherShare, pixelsElsewhere, pixelsBehindTheEnd, profileElsewhere, longer, shorter
   // The answer to a picture to be encoded.
@@ -77,6 +78,7 @@ enum Liar: String, CaseIterable {
       for size in 2..<12 { send(channel, .space) { (message) throws(Malformed) in try message.add(size << 20) } }
     case .tooMuchSpace:
       send(channel, .space) { (message) throws(Malformed) in try message.add(1 << 40) }
+    case .allSpace: send(channel, .space) { (message) throws(Malformed) in try message.add(.max) }
     case .unknownError:
       send(channel, .failed) { (message) throws(Malformed) in
         var (name, format) = ("no such error", false)
@@ -110,14 +112,14 @@ enum Liar: String, CaseIterable {
     var needs = Needs()
     let side = self == .impossibleHeader ? 0 : self == .hugeHeader || self == .deafToRefusal ? Int(Int32.max) : 8
     needs.info = ImageInfo(format: .qoi, storedWidth: side, storedHeight: side)
+    if self == .largeHeader { needs.info = ImageInfo(format: .qoi, storedWidth: 1 << 30, storedHeight: 1 << 30) }
     send(channel, .permit) { (message) throws(Malformed) in try message.code(&needs) }
   }
 
   private func answer(_ channel: Channel, _ output: SharedMapping?) {
     guard let output else { return }
     // Gray, as far as the picture goes.
-    unsafe UnsafeMutableRawBufferPointer(rebasing: output.bytes[..<256])
-      .initializeMemory(as: UInt8.self, repeating: 128)
+    output.elements.extracting(0..<256).update(repeating: 128)
     send(channel, .done) { (message) throws(Malformed) in
       var isThere = self != .noImage
       try message.code(&isThere, "image")
@@ -154,8 +156,7 @@ enum Liar: String, CaseIterable {
   /// Changes the pixels again and again after the answer.
   private func rewrite(_ output: SharedMapping) {
     for value in 0..<20_000 {
-      unsafe UnsafeMutableRawBufferPointer(rebasing: output.bytes[..<256])
-        .initializeMemory(as: UInt8.self, repeating: UInt8(truncatingIfNeeded: value))
+      output.elements.extracting(0..<256).update(repeating: UInt8(truncatingIfNeeded: value))
     }
   }
 

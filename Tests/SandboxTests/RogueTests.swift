@@ -201,6 +201,21 @@ struct RogueTests {
     #expect(sandbox.counts.processes == 0)
   }
 
+  /// What is larger than any memory does not overflow the program's own numbers.
+  @Test(arguments: [
+    ("allSpace", ImageError.Code.decoderFailed, "impossible length"), ("hugeHeader", .overLimit, "over the limit"),
+    ("largeHeader", .decoderFailed, "no memory"),
+  ])
+  func aWorkerThatLiesWhereNothingIsLimitedCostsOneImage(name: String, code: ImageError.Code, reason: String) throws {
+    let (sandbox, folder) = try Self.liar(name) { $0.grace = .seconds(3600) }
+    defer { withExtendedLifetime(folder) {} }
+
+    let error = failure { try sandbox.decoders.decode(Self.file("nothing"), .unlimited) }
+
+    #expect(error?.code == code)
+    #expect(error?.detail.contains(reason) == true, "\(error?.detail ?? "")")
+  }
+
   @Test
   func aWorkerOfAnotherVersionIsNamed() throws {
     let (sandbox, folder) = try Self.liar("otherVersion")

@@ -72,3 +72,15 @@ struct Outcome: Equatable, CustomTestStringConvertible {
     return "\(result), \(info.map { "\($0)" } ?? "no info"), \(damage.map { "\($0)" } ?? "whole"), \(pixels.hashValue)"
   }
 }
+
+extension DecodeOptions {
+  /// Options without any limit.
+  static var unlimited: DecodeOptions {
+    var options = DecodeOptions()
+    for limit in [
+      \DecodeLimits.pixelCount, \.heldPixelCount, \.composedPixelCount, \.side, \.outputByteCount, \.memoryByteCount,
+      \.frameCount, \.warningCount, \.metadataByteCount,
+    ] { options.limits[keyPath: limit] = .max }
+    return options
+  }
+}

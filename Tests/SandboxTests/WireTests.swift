@@ -193,6 +193,29 @@ struct WireTests {
     }
   }
 
+  @Test
+  func anAnswerThatIsLargerThanAnyMemoryIsRefusedWhereNothingIsLimited() throws {
+    var (message, isThere, side, range) = (Message(), true, Int(Int32.max), SharedRange(offset: 0, count: 4))
+    var info = ImageInfo(format: .png, storedWidth: side, storedHeight: side)
+    try message.code(&isThere, "image")
+    try message.code(&info)
+    for _ in 0..<2 { try message.code(&side, "side") }
+    try message.code(&range, "place")
+    var fields = AnswerFields(reading: Message(reading: message.bytes), .empty, .unlimited)
+
+    #expect(throws: Malformed(field: "size of the result")) { try fields.code(nil, to: .image, byteCount: 9) }
+  }
+
+  @Test
+  func aDrawingOfMoreFramesThanAllowedIsRefused() throws {
+    var (message, info) = (Message(), ImageInfo(format: .svg, storedWidth: 7, storedHeight: 9))
+    (info.isVector, info.frameCount) = (true, Int(Int32.max))
+    try message.code(&info)
+    var fields = AnswerFields(reading: Message(reading: message.bytes), .empty, DecodeOptions())
+
+    #expect(throws: Malformed(field: "size")) { try fields.code(nil, to: .info, byteCount: 9) }
+  }
+
   /// An answer of every kind, cut and changed in every byte, is read or refused, and never read out of bounds.
   @Test
   func changedAnswersAreReadOrRefused() throws {
@@ -217,7 +240,7 @@ struct WireTests {
       func reads(_ bytes: [UInt8]) -> Bool {
         unsafe output.withUnsafeBytes { output in
           let options = DecodeQuestion(kind, DecodeOptions()).options
-          var fields = unsafe AnswerFields(reading: Message(reading: bytes), output, options)
+          var fields = unsafe AnswerFields(reading: Message(reading: bytes), Elements(output), options)
           return (try? fields.code(nil, to: kind, byteCount: 9)) != nil
         }
       }

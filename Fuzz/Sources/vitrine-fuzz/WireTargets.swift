@@ -48,7 +48,7 @@ private func readReply(_ bytes: [UInt8], _ output: [UInt8], _ kind: DecodeQuesti
     var options = DecodeOptions(size: .pixels(9, 7, .fill))
     options.limits = limits()
     output.withUnsafeBytes { output in
-      var fields = AnswerFields(reading: message, output, DecodeQuestion(kind, options).options)
+      var fields = AnswerFields(reading: message, Elements(output), DecodeQuestion(kind, options).options)
       let answer = try? fields.code(nil, to: kind, byteCount: 100)
       if case .image(let image?) = answer { precondition(image.bitmap.byteCount <= limits().outputByteCount) }
     }

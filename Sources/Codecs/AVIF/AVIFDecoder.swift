@@ -62,7 +62,7 @@ public struct AVIFDecoder: ImageDecoder, VitrineDecoder, FrameDecoding {
       frameLimit: request.limits.frameCount,
       threadCount: request.threadCount,
     )
-    return AVIFRows(reader, request)
+    return try AVIFRows(reader, request)
   }
 
   /// Reads the duration of each frame, in seconds, from the file's boxes.
@@ -89,7 +89,7 @@ private final class AVIFFrames: FrameReader {
     self.reader = reader
   }
 
-  func open(_ request: RowRequest) throws(ImageError) -> any RowSource { AVIFRows(reader, request) }
+  func open(_ request: RowRequest) throws(ImageError) -> any RowSource { try AVIFRows(reader, request) }
 }
 
 extension ImageDecoder where Self == AVIFDecoder {
@@ -124,10 +124,13 @@ private final class AVIFRows: RowSource {
   private var row = 0
   private var isDecoded = false
 
-  init(_ reader: AVIFReader, _ request: RowRequest) {
+  init(_ reader: AVIFReader, _ request: RowRequest) throws(ImageError) {
     (self.reader, self.request) = (reader, request)
     let factor = reader.showsWhole ? AVIFMeans.factor(for: request, reader.format) : 1
     let info = request.info
+    guard Int(reader.crop.width) == info.storedWidth, Int(reader.crop.height) == info.storedHeight else {
+      throw ImageError(.corrupt, format: .avif, "corrupt: two headers disagree")
+    }
     (width, height) = ((info.storedWidth + factor - 1) / factor, (info.storedHeight + factor - 1) / factor)
     extentWidth = Double(info.storedWidth) / Double(factor)
     extentHeight = Double(info.storedHeight) / Double(factor)
@@ -147,16 +150,13 @@ private final class AVIFRows: RowSource {
     if !stripRows.contains(row), row < height { try convert(from: row) }
     let count = min(count, stripRows.upperBound - row)
     guard count > 0 else { return 0 }
-    precondition(rows.count >= bytesPerRow * (count - 1) + width * 4)
-    unsafe strip.withUnsafeBytes { source in
-      for index in 0..<count {
-        let start = (row + index - stripRows.lowerBound + Self.margin) * whole.width * 4 + left * 4
-        // The strip holds `stripRows` after its margin; the target was checked above.
-        let target = index * bytesPerRow
-        unsafe UnsafeMutableRawBufferPointer(rebasing: rows[target..<target + width * 4]).copyMemory(
-          from: UnsafeRawBufferPointer(rebasing: source[start..<start + width * 4])
-        )
-      }
+    let apart = whole.width * 4
+    // The strip holds `stripRows` after its margin. Only read and written while the closure runs.
+    unsafe strip.withUnsafeBytes { strip in
+      let start = (row - stripRows.lowerBound + Self.margin) * apart + left * 4
+      let source = unsafe Elements(strip).extracting(start..<strip.count)
+      unsafe MutableElements(rows)
+        .update(rows: count, of: source, apart: apart, length: width * 4, bytesPerRow: bytesPerRow)
     }
     row += count
     return count

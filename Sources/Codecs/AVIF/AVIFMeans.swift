@@ -33,10 +33,11 @@ final class AVIFMeans {
     let isGray = format == AVIF_PIXEL_FORMAT_YUV400
     let (shift, depth) = unsafe (Self.shifts(of: format), source.pointee.depth)
     let (width, height) = unsafe (Int(source.pointee.width), Int(source.pointee.height))
+    let (meanColumns, meanRows) = ((width + factor - 1) / factor, (height + factor - 1) / factor)
     guard factor % (1 << max(shift.x, shift.y)) == 0,
       let image = unsafe avifImageCreate(
-        UInt32((width + factor - 1) / factor),
-        UInt32((height + factor - 1) / factor),
+        UInt32(meanColumns),
+        UInt32(meanRows),
         depth,
         isGray ? format : AVIF_PIXEL_FORMAT_YUV444,
       )
@@ -47,25 +48,24 @@ final class AVIFMeans {
     unsafe image.pointee.transferCharacteristics = source.pointee.transferCharacteristics
     unsafe image.pointee.matrixCoefficients = source.pointee.matrixCoefficients
     guard unsafe avifImageAllocatePlanes(image, UInt32(AVIF_PLANES_YUV.rawValue)) == AVIF_RESULT_OK else { return nil }
-    let meanRows = (height + factor - 1) / factor
     for plane in 0..<(isGray ? 1 : 3) {
       let (shiftX, shiftY) = plane == 0 ? (0, 0) : shift
-      let rows = (height + (1 << shiftY) - 1) >> shiftY
+      let (columns, rows) = ((width + (1 << shiftX) - 1) >> shiftX, (height + (1 << shiftY) - 1) >> shiftY)
       let box = PlaneMeans(
-        width: (width + (1 << shiftX) - 1) >> shiftX,
+        width: columns,
         height: rows,
         factorX: factor >> shiftX,
         factorY: factor >> shiftY,
       )
       // Both images have planes as large as they say: libavif made that of the one, and those of the other above.
       if depth > 8 {
-        guard let from: Plane<UInt16> = unsafe Self.plane(plane, of: source, rows),
-          let to: Plane<UInt16> = unsafe Self.plane(plane, of: image, meanRows)
+        guard let from: Plane<UInt16> = unsafe Self.plane(plane, of: source, columns, rows),
+          let to: Plane<UInt16> = unsafe Self.plane(plane, of: image, meanColumns, meanRows)
         else { return nil }
         try box.shrink(from.samples.elements, from.rowLength, into: to.samples, to.rowLength, control)
       } else {
-        guard let from: Plane<UInt8> = unsafe Self.plane(plane, of: source, rows),
-          let to: Plane<UInt8> = unsafe Self.plane(plane, of: image, meanRows)
+        guard let from: Plane<UInt8> = unsafe Self.plane(plane, of: source, columns, rows),
+          let to: Plane<UInt8> = unsafe Self.plane(plane, of: image, meanColumns, meanRows)
         else { return nil }
         try box.shrink(from.samples.elements, from.rowLength, into: to.samples, to.rowLength, control)
       }
@@ -75,15 +75,17 @@ final class AVIFMeans {
   /// The samples of a plane, and their number from one row to the next.
   private typealias Plane<Sample: BitwiseCopyable> = (samples: MutableElements<Sample>, rowLength: Int)
 
-  /// Returns a plane of an image, which has so many rows; `nil` if there is none.
+  /// Returns a plane of an image, which has so many columns and rows; `nil` if there is none.
   private static func plane<Sample: BitwiseCopyable>(
     _ index: Int,
     of image: UnsafeMutablePointer<avifImage>,
+    _ columns: Int,
     _ rows: Int,
   ) -> Plane<Sample>? {
     let (planes, rowBytes) = unsafe (image.pointee.yuvPlanes, image.pointee.yuvRowBytes)
     let (start, length) = unsafe [(planes.0, rowBytes.0), (planes.1, rowBytes.1), (planes.2, rowBytes.2)][index]
     let rowLength = Int(length) / MemoryLayout<Sample>.size
+    guard rowLength >= columns else { return nil }
     let samples = unsafe UnsafeMutableRawPointer(start)?.assumingMemoryBound(to: Sample.self)
     return unsafe samples.map {
       unsafe (MutableElements(UnsafeMutableBufferPointer(start: $0, count: rowLength * rows)), rowLength)

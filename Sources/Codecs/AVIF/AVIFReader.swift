@@ -13,7 +13,9 @@ final class AVIFReader {
   private var decoded: Int?
   /// The decoded picture shrunk, if that was asked for.
   private var means: AVIFMeans?
-  /// The part of the coded picture to show (`clap`).
+  /// The size of all coded pictures, as the header says.
+  let codedSize: (width: Int, height: Int)
+  /// The part of the coded picture to show (`clap`), which is within it.
   let crop: avifCropRect
 
   /// `bytes` must stay in place for the life of the reader.
@@ -45,9 +47,15 @@ final class AVIFReader {
       bytes.count,
     )
     if status == AVIF_RESULT_OK { status = unsafe avifDecoderParse(decoder) }
-    crop = status == AVIF_RESULT_OK ? unsafe Self.crop(decoder.pointee.image) : avifCropRect()
+    let isParsed = status == AVIF_RESULT_OK
+    codedSize = isParsed ? unsafe Self.size(decoder.pointee.image.pointee) : (0, 0)
+    crop = isParsed ? unsafe Self.crop(decoder.pointee.image) : avifCropRect()
     // Everything is initialised here, so throwing runs deinit.
-    if status != AVIF_RESULT_OK { throw error(status, "inside its header") }
+    if !isParsed { throw error(status, "inside its header") }
+  }
+
+  private static func size(_ image: avifImage) -> (width: Int, height: Int) {
+    unsafe (Int(image.width), Int(image.height))
   }
 
   deinit {
@@ -56,7 +64,6 @@ final class AVIFReader {
   }
 
   var frameCount: Int { unsafe max(1, Int(decoder.pointee.imageCount)) }
-  var codedSize: (width: Int, height: Int) { unsafe (Int(image.width), Int(image.height)) }
   /// True if all of the coded picture is shown.
   var showsWhole: Bool { Int(crop.width) == codedSize.width && Int(crop.height) == codedSize.height }
   var hasAlpha: Bool { unsafe decoder.pointee.alphaPresent != 0 }
@@ -115,19 +122,18 @@ final class AVIFReader {
 
   /// Decodes a frame and the frames that it builds on, except those that were decoded before.
   func decode(frame: Int, _ limits: DecodeLimits, _ control: DecodeControl) throws(ImageError) {
-    let size = unsafe (image.width, image.height)
     let keyframe = unsafe Int(avifDecoderNearestKeyframe(decoder, UInt32(clamping: frame)))
     let start = min(keyframe, frame)
     let next = decoded.map { $0 < frame && $0 + 1 >= start ? $0 + 1 : $0 == frame ? frame : start } ?? start
     let frames = next...frame
-    try limits.check(composed: Int(size.0) * Int(size.1) * frames.count, format: .avif)
+    try limits.check(composed: codedSize.width * codedSize.height * frames.count, format: .avif)
     decoded = nil
     for index in frames {
       try control.check()
       let status = unsafe avifDecoderNthImage(decoder, UInt32(clamping: index))
       guard status == AVIF_RESULT_OK else { throw error(status, frame == 0 ? "in the picture" : "in frame \(index)") }
     }
-    guard unsafe size == (image.width, image.height) else {
+    guard unsafe Self.size(image) == codedSize else {
       throw ImageError(.corrupt, format: .avif, "corrupt: the picture and the header have different sizes")
     }
     decoded = frame
@@ -177,7 +183,8 @@ final class AVIFReader {
       image.pointee.yuvFormat,
       &diagnostics,
     )
-    return isValid != 0 ? crop : whole
+    let (right, bottom) = (Int(crop.x) + Int(crop.width), Int(crop.y) + Int(crop.height))
+    return isValid != 0 && right <= Int(whole.width) && bottom <= Int(whole.height) ? crop : whole
   }
 
   private func error(_ status: avifResult, _ place: String) -> ImageError {

@@ -105,14 +105,11 @@ private final class HEIFRows: RowSource {
     let pixels = try decoded()
     let count = min(count, height - row)
     guard count > 0 else { return 0 }
-    precondition(rows.count >= bytesPerRow * (count - 1) + width * 4)
+    // Only written before this returns.
+    let target = unsafe MutableElements(rows)
     for index in 0..<count {
       let start = index * bytesPerRow
-      // In bounds by the precondition.
-      unsafe pixels.copy(
-        row: row + index,
-        to: UnsafeMutableRawBufferPointer(rebasing: rows[start..<start + width * 4]),
-      )
+      pixels.copy(row: row + index, to: target.extracting(start..<start + width * 4))
     }
     row += count
     return count

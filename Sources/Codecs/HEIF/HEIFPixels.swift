@@ -11,10 +11,11 @@ final class HEIFPixels {
   }
 
   /// Rows of samples.
-  @safe
   private struct Plane {
-    let start: UnsafePointer<UInt8>
+    let bytes: Elements<UInt8>
     let bytesPerRow: Int
+    /// The bytes of a row that are samples.
+    let length: Int
 
     /// Returns `nil` unless the image has a plane of that size.
     init?(_ channel: heif_channel, of image: OpaquePointer, width: Int, height: Int, bytesPerPixel: Int) {
@@ -23,26 +24,24 @@ final class HEIFPixels {
         unsafe Int(heif_image_get_width(image, channel)) == width,
         unsafe Int(heif_image_get_height(image, channel)) == height,
         let start = unsafe heif_image_get_plane_readonly(image, channel, &bytesPerRow),
-        Int(bytesPerRow) >= width * bytesPerPixel
+        Int(bytesPerRow) >= width * bytesPerPixel, height > 0
       else { return nil }
-      unsafe self.start = start
-      self.bytesPerRow = Int(bytesPerRow)
+      (self.bytesPerRow, length) = (Int(bytesPerRow), width * bytesPerPixel)
+      // libheif's own memory, of so many rows, the last of which may end with its samples.
+      bytes = unsafe Elements(UnsafeBufferPointer(start: start, count: self.bytesPerRow * (height - 1) + length))
     }
 
-    /// Returns a row; the caller checks that it is one of the plane.
-    func row(_ row: Int) -> UnsafePointer<UInt8> { unsafe start + row * bytesPerRow }
+    func row(_ row: Int) -> Elements<UInt8> { bytes.extracting(row * bytesPerRow..<row * bytesPerRow + length) }
   }
 
   // Owned: made by libheif in init, released in deinit.
   private let image: OpaquePointer
   private let samples: Samples
-  private let width: Int
-  private let height: Int
   private let hasAlpha: Bool
   private let isPremultiplied: Bool
 
   init(_ source: HEIFImage, of file: HEIFFile) throws(ImageError) {
-    (width, height, hasAlpha, isPremultiplied) = (source.width, source.height, source.hasAlpha, source.isPremultiplied)
+    (hasAlpha, isPremultiplied) = (source.hasAlpha, source.isPremultiplied)
     guard let options = unsafe heif_decoding_options_alloc() else {
       throw ImageError(.overLimit, format: .heic, "not enough memory for the HEIF decoder")
     }
@@ -93,27 +92,15 @@ final class HEIFPixels {
 
   deinit { unsafe heif_image_release(image) }
 
-  /// Writes one row as RGBA with straight alpha; `target` must have room for `width` pixels.
-  func copy(row: Int, to target: UnsafeMutableRawBufferPointer) {
-    precondition(row >= 0 && row < height && target.count == width * 4)
-    // The row is one of the planes, whose sizes `init` checked.
+  /// Writes one row as RGBA with straight alpha; `target` has as many pixels.
+  func copy(row: Int, to target: MutableElements<UInt8>) {
     switch samples {
     case .planes(let red, let green, let blue):
-      let (red, green, blue) = unsafe (red.row(row), green.row(row), blue.row(row))
-      for x in 0..<width {
-        let color = unsafe UInt32(red[x]) | UInt32(green[x]) << 8 | UInt32(blue[x]) << 16 | 0xFF00_0000
-        unsafe target.storeBytes(of: color.littleEndian, toByteOffset: x * 4, as: UInt32.self)
-      }
+      target.updatePixels(red: red.row(row), green: green.row(row), blue: blue.row(row))
     case .interleaved(let plane) where hasAlpha:
-      unsafe target.copyMemory(from: UnsafeRawBufferPointer(start: plane.row(row), count: width * 4))
-      if isPremultiplied { unsafe MutableElements(target).unpremultiply() }
-    case .interleaved(let plane):
-      let source = unsafe plane.row(row)
-      for x in 0..<width {
-        // Three bytes from `3 * x` are within the row.
-        let color = unsafe SIMD4(source[3 * x], source[3 * x + 1], source[3 * x + 2], 255)
-        unsafe target.storeBytes(of: color, toByteOffset: x * 4, as: SIMD4<UInt8>.self)
-      }
+      target.update(from: plane.row(row))
+      if isPremultiplied { target.unpremultiply() }
+    case .interleaved(let plane): target.updatePixels(colors: plane.row(row))
     }
   }
 }

@@ -69,9 +69,7 @@ public struct JXLDecoder: ImageDecoder, VitrineDecoder, FrameDecoding {
         threadCount: request.threadCount,
       )
       do throws(ImageError) {
-        try unsafe pixels.withUnsafeBytes { (pixels) throws(ImageError) in
-          try unsafe reader.decodeFrame(after: request.frame, into: pixels, request.control)
-        }
+        try reader.decodeFrame(after: request.frame, into: pixels, request.control)
       } catch {
         // A coarse picture has all its rows.
         if error.code == .truncated, reader.flush() { wholeRows = height }
@@ -123,9 +121,7 @@ private final class JXLFrames: FrameReader {
     self.reader = nil
     return HeldRows(width: width, height: height, hasAlpha: info.hasAlpha) {
       (pixels, _) throws(ImageError) in
-      try unsafe pixels.withUnsafeBytes { (pixels) throws(ImageError) in
-        try unsafe reader.decodeFrame(after: skipped, into: pixels, request.control)
-      }
+      try reader.decodeFrame(after: skipped, into: pixels, request.control)
       // After an error the decoder is of no use.
       (self.reader, self.next) = (reader, frame + 1)
     }

@@ -14,7 +14,7 @@ final class JXLReader {
 
   // Owned: made in init, destroyed in deinit, used by one thread at a time. `bytes` is the caller's.
   private let decoder: OpaquePointer
-  private let bytes: UnsafeRawBufferPointer
+  private let bytes: Elements<UInt8>
   /// The start of the bytes that libjxl still needs.
   private var start = 0
   private var end = 0
@@ -27,7 +27,7 @@ final class JXLReader {
     guard let decoder = unsafe JxlDecoderCreate(nil) else {
       throw ImageError(.overLimit, format: .jxl, "not enough memory for the JPEG XL decoder")
     }
-    unsafe (self.decoder, self.bytes) = (decoder, bytes)
+    unsafe (self.decoder, self.bytes) = (decoder, Elements(bytes))
     let wanted = events.reduce(Int32(0)) { $0 | Int32($1.rawValue) }
     guard
       unsafe JxlDecoderSubscribeEvents(decoder, wanted) == JXL_DEC_SUCCESS,
@@ -138,7 +138,7 @@ final class JXLReader {
   /// Decodes the frame that follows `skipped` others into `4 * width * height` bytes.
   func decodeFrame(
     after skipped: Int,
-    into pixels: UnsafeMutableRawBufferPointer,
+    into pixels: MutableElements<UInt8>,
     _ control: DecodeControl,
   ) throws(ImageError) {
     if skipped > 0 { unsafe JxlDecoderSkipFrames(decoder, skipped) }
@@ -147,7 +147,9 @@ final class JXLReader {
       switch try next("in the picture", control) {
       case JXL_DEC_NEED_IMAGE_OUT_BUFFER:
         // libjxl checks that the memory is as large as the picture; it outlives the decoder's use of it.
-        let status = unsafe JxlDecoderSetImageOutBuffer(decoder, &format, pixels.baseAddress, pixels.count)
+        let status = unsafe pixels.withUnsafeBytes { pixels in
+          unsafe JxlDecoderSetImageOutBuffer(decoder, &format, pixels.baseAddress, pixels.count)
+        }
         guard status == JXL_DEC_SUCCESS else {
           throw ImageError(.corrupt, format: .jxl, "corrupt: the picture and the header have different sizes")
         }
@@ -173,15 +175,20 @@ final class JXLReader {
         throw ImageError(.corrupt, format: .jxl, "corrupt \(place): libjxl gives no details")
       }
       guard status == JXL_DEC_NEED_MORE_INPUT else { return status }
-      start = unsafe end - JxlDecoderReleaseInput(decoder)
-      guard unsafe end < bytes.count else {
+      let left = unsafe JxlDecoderReleaseInput(decoder)
+      guard 0...end - start ~= left else {
+        throw ImageError(.decoderFailed, format: .jxl, "libjxl leaves \(left) of \(end - start) bytes \(place)")
+      }
+      start = end - left
+      guard end < bytes.count else {
         throw ImageError(.truncated, format: .jxl, "truncated: the file ends \(place)")
       }
       // Each step has work for all threads.
-      end = unsafe min(bytes.count, end + Self.step * (threads?.count ?? 1))
-      // Within `bytes`, because `start` never passes `end`.
-      let part = unsafe UnsafeRawBufferPointer(rebasing: bytes[start..<end])
-      let taken = unsafe JxlDecoderSetInput(decoder, part.baseAddress?.assumingMemoryBound(to: UInt8.self), part.count)
+      end = min(bytes.count, end + Self.step * (threads?.count ?? 1))
+      // libjxl reads the part until it is released.
+      let taken = unsafe bytes.extracting(start..<end).withUnsafeBufferPointer { part in
+        unsafe JxlDecoderSetInput(decoder, part.baseAddress, part.count)
+      }
       guard taken == JXL_DEC_SUCCESS else {
         throw ImageError(.corrupt, format: .jxl, "corrupt \(place): libjxl accepts no more data")
       }

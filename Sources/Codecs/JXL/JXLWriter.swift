@@ -168,7 +168,7 @@ final class JXLWriter {
         // libjxl writes into the buffer, and moves its start.
         var (next, room) = (buffer.baseAddress, buffer.count)
         status = unsafe JxlEncoderProcessOutput(encoder, &next, &room)
-        count = buffer.count - room
+        count = buffer.count - min(max(0, room), buffer.count)
       }
       output.append(contentsOf: bytes)
       if status == JXL_ENC_NEED_MORE_OUTPUT { continue }

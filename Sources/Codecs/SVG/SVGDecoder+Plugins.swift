@@ -26,7 +26,7 @@ extension SVGDecoder {
     unsafe file.withUnsafeBytes { bytes in
       unsafe pixels.withUnsafeMutableBytes { pixels in
         let whole = PixelRegion(x: 0, y: 0, width: 1, height: 1)
-        try? unsafe SVGDocument(bytes).draw(whole, ofWidth: 1, height: 1, into: pixels)
+        try? unsafe SVGDocument(bytes).draw(whole, ofWidth: 1, height: 1, into: MutableElements(pixels))
       }
     }
   }

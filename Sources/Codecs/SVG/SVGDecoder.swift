@@ -80,9 +80,7 @@ public struct SVGDecoder: ImageDecoder, VitrineDecoder {
     let part = request.drawnPart ?? PixelRegion(x: 0, y: 0, width: width, height: height)
     return HeldRows(width: part.width, height: part.height, hasAlpha: true) { (pixels, _) throws(ImageError) in
       try request.control.check()
-      try unsafe pixels.withUnsafeBytes { (pixels) throws(ImageError) in
-        try unsafe document.draw(part, ofWidth: width, height: height, into: pixels)
-      }
+      try document.draw(part, ofWidth: width, height: height, into: pixels)
       try request.control.check()
       pixels.unpremultiply()
     }

@@ -66,37 +66,25 @@ final class SVGDocument {
     _ part: PixelRegion,
     ofWidth width: Int,
     height: Int,
-    into pixels: UnsafeMutableRawBufferPointer,
+    into pixels: MutableElements<UInt8>,
   ) throws(ImageError) {
     precondition(pixels.count == 4 * part.width * part.height && part.width <= 32_767 && part.height <= 32_767)
     var message = [CChar](repeating: 0, count: Self.messageSize)
-    // The precondition guarantees the room; the message is truncated to its room.
-    let status = unsafe vitrine_svg_draw(
-      document,
-      vitrine_svg_part(
-        from_width: size.width,
-        from_height: size.height,
-        scale_x: Double(width) / size.width,
-        scale_y: Double(height) / size.height,
-        x: Double(part.x),
-        y: Double(part.y),
-      ),
-      pixels.baseAddress?.assumingMemoryBound(to: UInt8.self),
-      Int32(part.width),
-      Int32(part.height),
-      &message,
-      message.count,
+    let place = vitrine_svg_part(
+      from_width: size.width,
+      from_height: size.height,
+      scale_x: Double(width) / size.width,
+      scale_y: Double(height) / size.height,
+      x: Double(part.x),
+      y: Double(part.y),
     )
-    guard status == 0 else { throw Self.error(message, isWhole: true) }
-    for offset in stride(from: 0, to: pixels.count - 3, by: 4) {
-      // The stride keeps the four bytes from `offset` within the memory.
-      let pixel = unsafe pixels.loadUnaligned(fromByteOffset: offset, as: SIMD4<UInt8>.self)
-      unsafe pixels.storeBytes(
-        of: SIMD4(pixel.z, pixel.y, pixel.x, pixel.w),
-        toByteOffset: offset,
-        as: SIMD4<UInt8>.self,
-      )
+    let (partWidth, partHeight) = (Int32(part.width), Int32(part.height))
+    // The precondition guarantees the room; the message is truncated to its room.
+    let status = unsafe pixels.withUnsafeBufferPointer { pixels in
+      unsafe vitrine_svg_draw(document, place, pixels.baseAddress, partWidth, partHeight, &message, message.count)
     }
+    guard status == 0 else { throw Self.error(message, isWhole: true) }
+    pixels.swapRedAndBlue()
   }
 
   /// Returns `true` if the root element is closed, or nothing tells whether it is.

@@ -49,6 +49,9 @@ public struct TIFFDecoder: ImageDecoder, VitrineDecoder {
     let directories = try unsafe TIFFDirectories(ByteReader(bytes), limit: request.limits.frameCount)
     guard request.frame < directories.pages.count else { throw .noSuchFrame(request.frame, of: request.info) }
     let reader = try unsafe TIFFReader(bytes, directories.pages[request.frame], request.limits)
+    guard reader.width == request.info.storedWidth, reader.height == request.info.storedHeight else {
+      throw ImageError(.corrupt, format: .tiff, "corrupt: two headers disagree")
+    }
     try reader.start()
     return TIFFRows(reader, request)
   }
@@ -87,15 +90,10 @@ private final class TIFFRows: RowSource {
       bandRows = next
     }
     let count = min(count, bandRows.upperBound - row)
-    precondition(count > 0 && rows.count >= bytesPerRow * (count - 1) + width * 4)
-    unsafe band.withUnsafeBytes { source in
-      for index in 0..<count {
-        let (start, target) = ((row + index - bandRows.lowerBound) * width * 4, index * bytesPerRow)
-        // In bounds of the band by the line that found it, of the rows by the precondition.
-        unsafe UnsafeMutableRawBufferPointer(rebasing: rows[target..<target + width * 4]).copyMemory(
-          from: UnsafeRawBufferPointer(rebasing: source[start..<start + width * 4])
-        )
-      }
+    // Only read and written while the closure runs.
+    unsafe band.withUnsafeBytes { band in
+      let source = unsafe Elements(band).rows(from: row - bandRows.lowerBound, count: count, width: width)
+      unsafe MutableElements(rows).update(rows: count, of: source, bytesPerRow: bytesPerRow)
     }
     row += count
     return count

@@ -47,8 +47,8 @@ final class TIFFReader {
     isCut ? ImageError(.truncated, format: .tiff, "truncated: the file ends inside its directory's values") : nil
   }
 
-  private var width: Int { unsafe Int(page.width) }
-  private var height: Int { unsafe Int(page.height) }
+  var width: Int { unsafe Int(page.width) }
+  var height: Int { unsafe Int(page.height) }
 
   /// The number of rows decoded at once: whole strips or tiles, and at least sixteen rows if these are lower.
   var bandHeight: Int {
@@ -106,43 +106,33 @@ final class TIFFReader {
   /// Reads `rows`, which begin with a band, as RGBA with straight alpha.
   func read(_ rows: Range<Int>, into pixels: inout [UInt32]) throws(ImageError) {
     precondition(rows.count * width <= pixels.count && rows.upperBound <= height)
-    let status = unsafe pixels.withUnsafeMutableBufferPointer { target in
-      let target = unsafe UnsafeMutableBufferPointer(rebasing: target[..<(rows.count * width)])
-      if let samples { return unsafe read(rows, samples, into: target) }
-      // `rows.count` rows of the page's width, for which there is room.
-      return unsafe vitrine_tiff_read_rows(reader, UInt32(rows.lowerBound), UInt32(rows.count), target.baseAddress)
+    let status: Int32
+    if let samples {
+      status = read(rows, samples, into: &pixels)
+    } else {
+      // `rows.count` rows of the page's width, for which there is room by the first line.
+      status = unsafe vitrine_tiff_read_rows(reader, UInt32(rows.lowerBound), UInt32(rows.count), &pixels)
     }
     guard status == 0 else { throw error(status, "at row \(rows.lowerBound) of \(height)") }
-    let isAssociated = unsafe page.extra_sample == 1
-    unsafe pixels.withUnsafeMutableBytes { bytes in
-      guard hasAlpha else {
-        for offset in stride(from: 3, to: bytes.count, by: 4) { unsafe bytes[offset] = 255 }
-        return
-      }
-      if isAssociated { unsafe MutableElements(bytes).unpremultiply() }
+    guard hasAlpha else {
+      for index in pixels.indices { pixels[index] |= UInt32(littleEndian: 0xFF00_0000) }
+      return
     }
+    guard unsafe page.extra_sample == 1 else { return }
+    // Only used while the closure runs.
+    unsafe pixels.withUnsafeMutableBytes { unsafe MutableElements($0).unpremultiply() }
   }
 
-  private func read(
-    _ rows: Range<Int>,
-    _ samples: TIFFSamples,
-    into pixels: UnsafeMutableBufferPointer<UInt32>,
-  ) -> Int32 {
+  private func read(_ rows: Range<Int>, _ samples: TIFFSamples, into pixels: inout [UInt32]) -> Int32 {
     let size = samples.rowSize(width: width)
     if band.count < size * rows.count { band = [UInt8](repeating: 0, count: size * rows.count) }
-    return unsafe band.withUnsafeMutableBytes { bytes in
-      let target = unsafe bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
-      // There is room for `rows.count` rows of `size` bytes.
-      let status = unsafe vitrine_tiff_read_samples(
-        reader,
-        UInt32(rows.lowerBound),
-        UInt32(rows.count),
-        target,
-        size,
-      )
-      if status == 0 { unsafe samples.convert(UnsafeRawBufferPointer(bytes), into: pixels) }
-      return status
-    }
+    let (first, count) = (UInt32(rows.lowerBound), UInt32(rows.count))
+    // There is room for `rows.count` rows of `size` bytes.
+    let status = unsafe vitrine_tiff_read_samples(reader, first, count, &band, size)
+    guard status == 0 else { return status }
+    let bytes = band
+    samples.convert(bytes.span, into: &pixels, count: rows.count * width)
+    return 0
   }
 
   private func error(_ status: Int32, _ place: String) -> ImageError {

@@ -47,74 +47,68 @@ struct TIFFSamples {
   /// The bytes of a row of pixels.
   func rowSize(width: Int) -> Int { width.multipliedSaturating(by: count * size) }
 
-  /// Converts pixels from `samples` into as many of `pixels`, as R, G, B, A in memory order.
-  func convert(_ samples: UnsafeRawBufferPointer, into pixels: UnsafeMutableBufferPointer<UInt32>) {
+  /// Converts the first `pixelCount` pixels from `samples` into those of `pixels`, as R, G, B, A in memory order.
+  func convert(_ samples: Span<UInt8>, into pixels: inout [UInt32], count pixelCount: Int) {
     let stride = count * size
-    precondition(samples.count >= pixels.count * stride)
-    for index in 0..<pixels.count {
-      // A pixel within the bytes, by the precondition.
-      let pixel = unsafe UnsafeRawBufferPointer(rebasing: samples[index * stride..<(index + 1) * stride])
-      var color = unsafe color(pixel)
-      if let alpha { color.w = unsafe coverage(pixel, alpha) }
-      unsafe pixels[index] = UInt32(littleEndian: unsafeBitCast(color, to: UInt32.self))
+    for index in 0..<pixelCount {
+      let pixel = samples.extracting(index * stride..<(index + 1) * stride)
+      var color = color(pixel)
+      if let alpha { color.w = coverage(pixel, alpha) }
+      let (low, high) = (UInt32(color.x) | UInt32(color.y) << 8, UInt32(color.z) | UInt32(color.w) << 8)
+      pixels[index] = UInt32(littleEndian: low | high << 16)
     }
   }
 
-  private func color(_ pixel: UnsafeRawBufferPointer) -> SIMD4<UInt8> {
+  private func color(_ pixel: Span<UInt8>) -> SIMD4<UInt8> {
     switch kind {
     case .float(let isGray, let isWhiteZero):
       let levels = SIMD4<UInt8>(
-        unsafe Self.level(pixel, 0),
-        unsafe Self.level(pixel, isGray ? 0 : 1),
-        unsafe Self.level(pixel, isGray ? 0 : 2),
+        Self.level(pixel, 0),
+        Self.level(pixel, isGray ? 0 : 1),
+        Self.level(pixel, isGray ? 0 : 2),
         255,
       )
       return isWhiteZero ? SIMD4(255 &- levels.x, 255 &- levels.y, 255 &- levels.z, 255) : levels
     case .inks:
       // As libtiff converts those of 8 bits.
-      let light = SIMD4<UInt32>(
-        unsafe Self.light(pixel, 0),
-        unsafe Self.light(pixel, 1),
-        unsafe Self.light(pixel, 2),
-        255,
-      )
-      let black = unsafe SIMD4<UInt32>(repeating: Self.light(pixel, 3))
+      let light = SIMD4<UInt32>(Self.light(pixel, 0), Self.light(pixel, 1), Self.light(pixel, 2), 255)
+      let black = SIMD4<UInt32>(repeating: Self.light(pixel, 3))
       var color = SIMD4<UInt8>(truncatingIfNeeded: (light &* black) / 255)
       color.w = 255
       return color
-    case .lab(let isICC): return unsafe Self.lab(pixel, size, isICC: isICC)
+    case .lab(let isICC): return Self.lab(pixel, size, isICC: isICC)
     }
   }
 
-  private func coverage(_ pixel: UnsafeRawBufferPointer, _ index: Int) -> UInt8 {
-    if case .float = kind { return unsafe Self.level(pixel, index) }
-    return unsafe size == 1 ? pixel[index] : UInt8((UInt32(Self.word(pixel, index)) * 255 + 32_767) / 65_535)
+  private func coverage(_ pixel: Span<UInt8>, _ index: Int) -> UInt8 {
+    if case .float = kind { return Self.level(pixel, index) }
+    return size == 1 ? pixel[index] : UInt8((UInt32(Self.word(pixel, index)) * 255 + 32_767) / 65_535)
   }
 
   /// Loads a sample of 16 bits.
-  private static func word(_ pixel: UnsafeRawBufferPointer, _ index: Int) -> UInt16 {
-    precondition(2 * index + 2 <= pixel.count)
-    return unsafe pixel.loadUnaligned(fromByteOffset: 2 * index, as: UInt16.self)
+  private static func word(_ pixel: Span<UInt8>, _ index: Int) -> UInt16 {
+    // Any bits are a number, and the span checks the bounds in every build.
+    unsafe pixel.bytes.unsafeLoadUnaligned(fromByteOffset: 2 * index, as: UInt16.self)
   }
 
   /// Returns what an ink of 16 bits lets through, from 0 to 255.
-  private static func light(_ pixel: UnsafeRawBufferPointer, _ index: Int) -> UInt32 {
-    unsafe 255 - (UInt32(word(pixel, index)) * 255 + 32_767) / 65_535
+  private static func light(_ pixel: Span<UInt8>, _ index: Int) -> UInt32 {
+    255 - (UInt32(word(pixel, index)) * 255 + 32_767) / 65_535
   }
 
   /// Returns a sample of floating point as a level.
-  private static func level(_ pixel: UnsafeRawBufferPointer, _ index: Int) -> UInt8 {
-    precondition(4 * index + 4 <= pixel.count)
-    let value = unsafe pixel.loadUnaligned(fromByteOffset: 4 * index, as: Float.self)
+  private static func level(_ pixel: Span<UInt8>, _ index: Int) -> UInt8 {
+    // Any bits are a number, and the span checks the bounds in every build.
+    let value = unsafe pixel.bytes.unsafeLoadUnaligned(fromByteOffset: 4 * index, as: Float.self)
     // NaN fails both comparisons.
     return value >= 1 ? 255 : value > 0 ? UInt8(value * 255 + 0.5) : 0
   }
 
   // MARK: L*a*b*
 
-  private static func lab(_ pixel: UnsafeRawBufferPointer, _ size: Int, isICC: Bool) -> SIMD4<UInt8> {
+  private static func lab(_ pixel: Span<UInt8>, _ size: Int, isICC: Bool) -> SIMD4<UInt8> {
     func number(_ index: Int) -> Float {
-      let sample = unsafe size == 1 ? Int(pixel[index]) : Int(word(pixel, index))
+      let sample = size == 1 ? Int(pixel[index]) : Int(word(pixel, index))
       let (whole, unit): (Float, Float) = size == 1 ? (255, 1) : (isICC ? 65_280 : 65_535, 256)
       if index == 0 { return Float(sample) * 100 / whole }
       if isICC { return Float(sample) / unit - 128 }

@@ -21,11 +21,22 @@ extension MutableElements<UInt8> {
   }
 
   /// Copies rows without gaps to rows that begin `bytesPerRow` apart.
-  func update(rows count: Int, of source: Elements<UInt8>, bytesPerRow: Int) {
+  package func update(rows count: Int, of source: Elements<UInt8>, bytesPerRow: Int) {
     let length = source.count / count
+    update(rows: count, of: source, apart: length, length: length, bytesPerRow: bytesPerRow)
+  }
+
+  /// Copies rows of `length` bytes, which begin `apart` bytes apart, to rows that begin `bytesPerRow` apart.
+  package func update(
+    rows count: Int,
+    of source: Elements<UInt8>,
+    apart: Int,
+    length: Int,
+    bytesPerRow: Int,
+  ) {
     for row in 0..<count {
       extracting(row * bytesPerRow..<row * bytesPerRow + length)
-        .update(from: source.extracting(row * length..<(row + 1) * length))
+        .update(from: source.extracting(row * apart..<row * apart + length))
     }
   }
 

@@ -125,7 +125,9 @@ package struct MutableElements<Element: BitwiseCopyable>: BitwiseCopyable {
   package func update(from source: Elements<Element>) {
     precondition(source.count <= count, "no room for the elements")
     unsafe source.withUnsafeBufferPointer {
-      if let first = $0.baseAddress { unsafe start?.update(from: first, count: $0.count) }
+      // What is in its place already, as the pixels of a worker are, costs nothing.
+      guard let first = $0.baseAddress, unsafe first != UnsafePointer(start) else { return }
+      unsafe start?.update(from: first, count: $0.count)
     }
   }
 

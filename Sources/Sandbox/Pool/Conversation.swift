@@ -103,9 +103,8 @@ struct Conversation {
         throw .image(stop?.error ?? error)
       case .done:
         if let stop { throw .image(stop.error) }
-        let content = unsafe output?.bytes ?? UnsafeMutableRawBufferPointer(start: nil, count: 0)
         // The mapping is held until the answer has been read.
-        var fields = unsafe AnswerFields(reading: message, UnsafeRawBufferPointer(content), question.options)
+        var fields = AnswerFields(reading: message, output?.elements.elements ?? .empty, question.options)
         let (kind, byteCount) = (question.kind, inputByteCount)
         return try lies { () throws(Malformed) in try fields.code(nil, to: kind, byteCount: byteCount) }
       }
@@ -117,8 +116,8 @@ struct Conversation {
     switch unsafe input {
     case .bytes(let bytes):
       guard let memory = worker.mapping(.input, bytes.count) else { throw noMapping }
-      // `memory` has room for them.
-      unsafe memory.bytes.copyMemory(from: bytes)
+      // Only read.
+      unsafe memory.elements.update(from: Elements(bytes))
       return (bytes.count, bytes.count)
     case .file(let file):
       guard worker.lend(file) else { throw noMapping }
@@ -156,8 +155,9 @@ struct Conversation {
       return try send(.refuse)
     }
     if hasWaited { control = control.restarted() }
-    permitted = max(permitted, pixels + needs.extra)
-    try provideOutput(pixels + needs.extra)
+    let most = pixels.addingSaturating(needs.extra)
+    permitted = max(permitted, most)
+    try provideOutput(most)
     try proceed(hasWaited: hasWaited)
   }
 
@@ -186,8 +186,9 @@ struct Conversation {
   private var mostOutput: Int {
     let limits = question.options.limits
     let pixels = max(permitted, output?.byteCount ?? 0)
-    return pixels.addingSaturating(limits.metadataByteCount.multipliedSaturating(by: 4))
+    let other = limits.metadataByteCount.multipliedSaturating(by: 4)
       .addingSaturating(limits.frameCount.multipliedSaturating(by: 8)).addingSaturating(1 << 12)
+    return min(pixels.addingSaturating(other), SharedMapping.limit)
   }
 
   private mutating func provideOutput(_ count: Int) throws(Failure) {

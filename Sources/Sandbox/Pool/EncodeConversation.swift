@@ -61,8 +61,7 @@ struct EncodeConversation {
       case .done:
         let count = try length(&message)
         guard let output, count <= output.byteCount else { throw .lied("length") }
-        // In bounds by the line above; the mapping is held until the bytes are copied.
-        return unsafe Data(UnsafeRawBufferPointer(rebasing: output.bytes[..<count]))
+        return output.elements.elements.extracting(0..<count).data
       }
     }
   }
@@ -93,10 +92,8 @@ struct EncodeConversation {
     for (range, data) in [(question.exif, input.exif), (question.xmp, input.xmp)] {
       guard let range, let data else { continue }
       // The mapping has room for both behind the pixels.
-      let place = unsafe UnsafeMutableRawBufferPointer(
-        rebasing: mapping.bytes[range.offset..<range.offset + range.count]
-      )
-      unsafe data.withUnsafeBytes { unsafe place.copyMemory(from: $0) }
+      let place = mapping.elements.extracting(range.offset..<range.offset + range.count)
+      unsafe data.withUnsafeBytes { unsafe place.update(from: Elements($0)) }
     }
     guard let output = worker.mapping(.output, 1) else { throw noMapping }
     self.output = output
@@ -125,14 +122,14 @@ struct EncodeConversation {
   private mutating func copy(_ bitmap: Bitmap) {
     sentByteCount = sentByteCount.addingSaturating(bitmap.byteCount)
     guard let source else { return }
-    unsafe bitmap.withUnsafeBytes { unsafe source.bytes.copyMemory(from: $0) }
+    bitmap.withElements { source.elements.update(from: $0) }
   }
 
   /// Reads the number of bytes of the file, which no encoder makes much longer than the pixels.
   private func length(_ message: inout Message) throws(Conversation.Failure) -> Int {
     var count = 0
     let metadata = (input.exif?.count ?? 0) + (input.xmp?.count ?? 0)
-    let most = sentByteCount.multipliedSaturating(by: 2).addingSaturating(metadata + 1 << 20)
+    let most = min(sentByteCount.multipliedSaturating(by: 2).addingSaturating(metadata + 1 << 20), SharedMapping.limit)
     try lies { () throws(Malformed) in
       try message.code(&count, "length", in: 1...most)
       try message.end()

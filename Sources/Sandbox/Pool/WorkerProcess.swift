@@ -196,6 +196,7 @@ final class WorkerProcess: Sendable {
   ///
   /// Mappings are used again. They grow in steps, so that few are made.
   func mapping(_ role: MemoryRole, _ count: Int) -> SharedMapping? {
+    guard count <= SharedMapping.limit else { return nil }
     let (known, earlier) = state.withLock { state in
       state.usedByteCount = max(state.usedByteCount, count)
       guard role == .input else { return (state.output, 0) }

@@ -4,7 +4,6 @@ package import VitrineRuntime
 /// An answer as a message and what belongs to it in the output: pixels at its beginning, then other long parts.
 ///
 /// The same code writes and reads it.
-@safe
 package struct AnswerFields {
   /// A long part of an answer that is written.
   package enum Part: Sendable {
@@ -19,19 +18,17 @@ package struct AnswerFields {
   /// The number of bytes of the output that are in use, once written.
   package private(set) var outputByteCount = 0
   // Borrowed: the maker keeps it for the life of this value. The worker may change it while it is read.
-  private let output: UnsafeRawBufferPointer
+  private let output: Elements<UInt8>
   private let options: DecodeOptions
 
   /// Begins to write an answer.
   package init() {
-    (message, options) = (Message(), DecodeOptions())
-    unsafe output = UnsafeRawBufferPointer(start: nil, count: 0)
+    self.init(reading: Message(), .empty, DecodeOptions())
   }
 
   /// Begins to read the answer to a question with `options`; `output` must stay valid meanwhile.
-  package init(reading message: Message, _ output: UnsafeRawBufferPointer, _ options: DecodeOptions) {
-    (self.message, self.options) = (message, options)
-    unsafe self.output = output
+  package init(reading message: Message, _ output: Elements<UInt8>, _ options: DecodeOptions) {
+    (self.message, self.output, self.options) = (message, output, options)
   }
 
   /// The number of bytes that the parts of an answer besides its pixels need at most.
@@ -54,7 +51,7 @@ package struct AnswerFields {
     try message.code(&range, field, from: SharedRange()) { (message, range) throws(Malformed) in
       try message.code(&range, field)
     }
-    if !message.isWriting { data = try unsafe range?.copy(from: output, field, limit: limit) }
+    if !message.isWriting { data = try range?.copy(from: output, field, limit: limit) }
   }
 
   /// Codes the facts of an image, and `pixels` after them; the profile follows.
@@ -80,12 +77,12 @@ package struct AnswerFields {
     isWhole: Bool,
     bytesPerPixel: Int,
     written: (width: Int, height: Int, range: SharedRange)?,
-  ) throws(Malformed) -> (width: Int, height: Int, bytes: UnsafeRawBufferPointer) {
+  ) throws(Malformed) -> (width: Int, height: Int, bytes: Elements<UInt8>) {
     var (width, height, range) = written ?? (1, 1, SharedRange())
     try message.code(&width, "width of the result", in: 1...Int(Int32.max))
     try message.code(&height, "height of the result", in: 1...Int(Int32.max))
     try message.code(&range, "place of the pixels")
-    guard !message.isWriting else { return unsafe (width, height, output) }
+    guard !message.isWriting else { return (width, height, output) }
     let expected: SamplingPlan
     do throws(ImageError) {
       var options = options
@@ -94,19 +91,16 @@ package struct AnswerFields {
     } catch {
       throw Malformed(field: "size of the result")
     }
-    guard width == expected.width, height == expected.height, range.count == width * height * bytesPerPixel,
-      unsafe range.offset <= output.count, unsafe range.count <= output.count - range.offset
-    else { throw Malformed(field: "size of the result") }
-    // In bounds by the lines above.
-    return unsafe (
-      width, height, UnsafeRawBufferPointer(rebasing: output[range.offset..<range.offset + range.count]),
-    )
+    guard width == expected.width, height == expected.height, range.count == width * height * bytesPerPixel else {
+      throw Malformed(field: "size of the result")
+    }
+    return (width, height, try range.part(of: output, "place of the pixels"))
   }
 
   /// `isWhole` is true for a picture that has its own size, whatever the options say.
   private mutating func code(_ bitmap: inout Bitmap, _ info: ImageInfo, isWhole: Bool) throws(Malformed) {
     let range = message.isWriting ? place(.bitmap(bitmap), bitmap.byteCount) : SharedRange()
-    let place = try unsafe place(
+    let place = try place(
       info,
       isWhole: isWhole,
       bytesPerPixel: 4,
@@ -115,33 +109,30 @@ package struct AnswerFields {
     var isOpaque = bitmap.alpha == .opaque
     try message.code(&isOpaque, "alpha")
     guard !message.isWriting else { return }
-    bitmap = unsafe Bitmap(
+    bitmap = Bitmap.writing(
       width: place.width,
       height: place.height,
       alpha: isOpaque ? .opaque : .straight,
       colorSpace: isWhole ? .sRGB : options.colorSpace,
-    ) { pixels in unsafe pixels.copyMemory(from: place.bytes) }
+    ) { $0.update(from: place.bytes) }
   }
 
   private mutating func code(_ bitmap: inout GrayBitmap, _ info: ImageInfo) throws(Malformed) {
     let range = message.isWriting ? place(.gray(bitmap), bitmap.byteCount) : SharedRange()
-    let place = try unsafe place(
+    let place = try place(
       info,
       isWhole: false,
       bytesPerPixel: 1,
       written: message.isWriting ? (bitmap.width, bitmap.height, range) : nil,
     )
     guard !message.isWriting else { return }
-    bitmap = unsafe GrayBitmap(width: place.width, height: place.height) { levels in
-      unsafe levels.copyMemory(from: place.bytes)
-    }
+    bitmap = GrayBitmap(width: place.width, height: place.height, host: nil) { $0.update(from: place.bytes) }
   }
 }
 
 extension AnswerFields {
   private static let noInfo = ImageInfo(format: .bitmap, storedWidth: 1, storedHeight: 1)
-  // Its pixels are never read.
-  private static let noBitmap = unsafe Bitmap(width: 1, height: 1, alpha: .opaque) { _ in }
+  private static let noBitmap = Bitmap.writing(width: 1, height: 1, alpha: .opaque, colorSpace: .sRGB) { $0.clear() }
 
   /// Writes an answer, or reads that to a question of `kind` about `byteCount` bytes.
   ///

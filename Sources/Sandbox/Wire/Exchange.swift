@@ -112,7 +112,7 @@ extension Message {
   package mutating func code(_ needs: inout Needs) throws(Malformed) {
     try code(&needs.info)
     try code(&needs.memory, "memory", in: 0 ... .max)
-    try code(&needs.extra, "length", in: 0...1 << 40)
+    try code(&needs.extra, "length", in: 0...SharedMapping.limit)
   }
 
   package mutating func code(_ kind: inout DecodeQuestion.Kind) throws(Malformed) {
@@ -144,7 +144,7 @@ extension Message {
     var (kind, options) = (question.kind, question.options)
     try code(&kind)
     try code(&options)
-    try code(&byteCount, "number of bytes", in: 1...1 << 40)
+    try code(&byteCount, "number of bytes", in: 1...SharedMapping.limit)
     try code(&allowance, "allowance", in: 0 ... .max)
     var threads = question.threadCount
     try code(&threads, "number of threads", in: 1...DecodeThreads.limit)
@@ -157,7 +157,7 @@ extension Message {
 
   package mutating func code(_ role: inout MemoryRole, byteCount: inout Int) throws(Malformed) {
     try code(&role, "kind of memory")
-    try code(&byteCount, "number of bytes", in: 1...1 << 40)
+    try code(&byteCount, "number of bytes", in: 1...SharedMapping.limit)
   }
 }
 

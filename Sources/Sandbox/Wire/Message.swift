@@ -1,3 +1,4 @@
+package import VitrineImaging
 package import VitrineRuntime
 
 /// A message that breaks the rules of the wire: the process at the other end has been taken over, or is another
@@ -137,21 +138,28 @@ package struct SharedRange: Hashable, Sendable {
   ///
   /// - Throws: ``Malformed`` if it is not within the memory, or longer than `limit`.
   package func copy(
-    from memory: UnsafeRawBufferPointer,
+    from memory: Elements<UInt8>,
     _ field: String,
     limit: Int,
   ) throws(Malformed) -> Data {
-    guard offset >= 0, count >= 0, count <= limit, offset <= memory.count, count <= memory.count - offset else {
+    guard count <= limit else { throw Malformed(field: field) }
+    return try part(of: memory, field).data
+  }
+
+  /// Returns the bytes in place.
+  ///
+  /// - Throws: ``Malformed`` if they are not within the memory.
+  func part(of memory: Elements<UInt8>, _ field: String) throws(Malformed) -> Elements<UInt8> {
+    guard offset >= 0, count >= 0, offset <= memory.count, count <= memory.count - offset else {
       throw Malformed(field: field)
     }
-    // In bounds by the lines above.
-    return unsafe Data(UnsafeRawBufferPointer(rebasing: memory[offset..<offset + count]))
+    return memory.extracting(offset..<offset + count)
   }
 }
 
 extension Message {
   package mutating func code(_ range: inout SharedRange, _ field: String) throws(Malformed) {
-    try code(&range.offset, field, in: 0...1 << 40)
-    try code(&range.count, field, in: 0...1 << 40)
+    try code(&range.offset, field, in: 0...SharedMapping.limit)
+    try code(&range.count, field, in: 0...SharedMapping.limit)
   }
 }

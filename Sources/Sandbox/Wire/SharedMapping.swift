@@ -1,5 +1,6 @@
 import CVitrineSandbox
 import Synchronization
+package import VitrineImaging
 import VitrineRuntime
 
 /// Memory that a program shares with its worker.
@@ -9,8 +10,14 @@ import VitrineRuntime
 // @unchecked: the members never change. What is in the memory is copied as bytes, whoever writes meanwhile.
 @safe
 package final class SharedMapping: @unchecked Sendable {
-  package let bytes: UnsafeMutableRawBufferPointer
+  /// The maximum number of bytes, on the wire and here.
+  package static let limit = 1 << 40
 
+  // Owned: mapped in init, unmapped in deinit.
+  private let bytes: UnsafeMutableRawBufferPointer
+
+  /// The bytes, valid while this object lives.
+  package var elements: MutableElements<UInt8> { unsafe MutableElements(bytes) }
   /// The number of bytes.
   package var byteCount: Int { unsafe bytes.count }
 
@@ -42,10 +49,7 @@ package final class SharedMapping: @unchecked Sendable {
   package func forget() { _ = unsafe madvise(bytes.baseAddress, bytes.count, MADV_DONTNEED) }
 
   /// Overwrites bytes with zeros; those outside do not count.
-  package func clear(_ range: Range<Int>) {
-    let range = range.clamped(to: 0..<byteCount)
-    unsafe UnsafeMutableRawBufferPointer(rebasing: bytes[range]).initializeMemory(as: UInt8.self, repeating: 0)
-  }
+  package func clear(_ range: Range<Int>) { elements.extracting(range.clamped(to: 0..<byteCount)).clear() }
 
   /// The first bytes as a flag that both ends access at once.
   package var flag: Bool {

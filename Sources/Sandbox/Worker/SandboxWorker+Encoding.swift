@@ -36,10 +36,10 @@ extension SandboxWorker {
     guard let input, question.pixelByteCount <= input.byteCount,
       let encoder = encoders.first(where: { $0.format == question.format })
     else { throw End.ended }
-    let bytes = unsafe UnsafeRawBufferPointer(input.bytes)
+    let bytes = input.elements.elements
     let metadata = WrittenMetadata(
-      exif: try unsafe question.exif?.copy(from: bytes, "EXIF", limit: bytes.count),
-      xmp: try unsafe question.xmp?.copy(from: bytes, "XMP", limit: bytes.count),
+      exif: try question.exif?.copy(from: bytes, "EXIF", limit: bytes.count),
+      xmp: try question.xmp?.copy(from: bytes, "XMP", limit: bytes.count),
     )
     // A still picture stays in the input. The frames of an animation replace one another there.
     let bitmap = self.bitmap(in: input, question, isOpaque: question.isOpaque, copies: question.animation != nil)
@@ -96,24 +96,26 @@ extension SandboxWorker {
     isOpaque: Bool,
     copies: Bool,
   ) -> Bitmap {
-    let pixels = unsafe UnsafeMutableRawBufferPointer(rebasing: input.bytes[..<question.pixelByteCount])
+    let pixels = input.elements.extracting(0..<question.pixelByteCount)
     let alpha: Bitmap.Alpha = isOpaque ? .opaque : .straight
     guard copies else {
       // The program does not change the input before it has the answer, and nobody writes into a bitmap.
-      return unsafe Bitmap(
-        borrowing: pixels,
-        width: question.width,
-        height: question.height,
-        alpha: alpha,
-        colorSpace: question.colorSpace,
-      )
+      return unsafe pixels.withUnsafeBytes { pixels in
+        unsafe Bitmap(
+          borrowing: pixels,
+          width: question.width,
+          height: question.height,
+          alpha: alpha,
+          colorSpace: question.colorSpace,
+        )
+      }
     }
-    return unsafe Bitmap(
+    return Bitmap.writing(
       width: question.width,
       height: question.height,
       alpha: alpha,
       colorSpace: question.colorSpace,
-    ) { target in unsafe target.copyMemory(from: UnsafeRawBufferPointer(pixels)) }
+    ) { $0.update(from: pixels.elements) }
   }
 
   /// Puts the file into the output, and says how long it is.
@@ -125,8 +127,8 @@ extension SandboxWorker {
     }
     guard let output, count <= output.byteCount else { throw End.ended }
     writes(count)
-    // In bounds by the line above.
-    unsafe data.withUnsafeBytes { unsafe output.bytes.copyMemory(from: $0) }
+    // Only read.
+    unsafe data.withUnsafeBytes { unsafe output.elements.update(from: Elements($0)) }
     try send(.done) { (message) throws(Malformed) in try message.code(&count, "length") }
   }
 }

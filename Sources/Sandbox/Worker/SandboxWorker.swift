@@ -77,11 +77,10 @@ package final class SandboxWorker: DecodeHost, @unchecked Sendable {
     }
     defer { if file != nil { (self.input, file) = (nil, nil) } }
     // The program does not change the input before it has the answer. A file may change, which harms this process alone.
-    let data = unsafe Data(
-      bytesNoCopy: UnsafeMutableRawPointer(input.bytes.baseAddress.unsafelyUnwrapped),
-      count: byteCount,
-      deallocator: .none,
-    )
+    let data = unsafe input.elements.extracting(0..<byteCount).withUnsafeBytes { bytes in
+      // The mapping stays until the answer has been sent.
+      unsafe bytes.baseAddress.map { unsafe Data(bytesNoCopy: $0, count: bytes.count, deallocator: .none) } ?? Data()
+    }
     let result: Result<DecodeAnswer, ImageError>
     do throws(ImageError) {
       result = .success(try answer(question, about: data))
@@ -166,24 +165,20 @@ package final class SandboxWorker: DecodeHost, @unchecked Sendable {
       try send(.space) { (message) throws(Malformed) in try message.code(&count, "length") }
       guard try waitForPermission().isGiven else { throw End.ended }
     }
+    guard fields.outputByteCount <= output?.byteCount ?? 0 else { throw End.ended }
     writes(fields.outputByteCount)
-    let target = unsafe output?.bytes ?? UnsafeMutableRawBufferPointer(start: nil, count: 0)
     for (range, part) in fields.parts {
-      // The slice checks the bounds.
-      let place = unsafe UnsafeMutableRawBufferPointer(rebasing: target[range.offset..<range.offset + range.count])
+      // In the output by the guard. Without one there is no part that has a byte.
+      guard range.count > 0, let target = output?.elements else { continue }
+      let place = target.extracting(range.offset..<range.offset + range.count)
       switch part {
-      case .data(let data): unsafe data.withUnsafeBytes { unsafe Self.copy($0, to: place) }
-      case .bitmap(let bitmap): unsafe bitmap.withUnsafeBytes { unsafe Self.copy($0, to: place) }
-      case .gray(let bitmap): unsafe bitmap.withUnsafeBytes { unsafe Self.copy($0, to: place) }
+      // Only read.
+      case .data(let data): unsafe data.withUnsafeBytes { unsafe place.update(from: Elements($0)) }
+      case .bitmap(let bitmap): bitmap.withElements { place.update(from: $0) }
+      case .gray(let bitmap): bitmap.withElements { place.update(from: $0) }
       }
     }
     guard case .success = channel.send(fields.message, check: {}) else { throw End.ended }
-  }
-
-  private static func copy(_ bytes: UnsafeRawBufferPointer, to place: UnsafeMutableRawBufferPointer) {
-    // Decoded in place, or as long as the place.
-    guard unsafe bytes.baseAddress != UnsafeRawPointer(place.baseAddress) else { return }
-    unsafe place.copyMemory(from: bytes)
   }
 
   // MARK: The host of a decode
@@ -216,8 +211,8 @@ package final class SandboxWorker: DecodeHost, @unchecked Sendable {
   package func memory(byteCount: Int) -> UnsafeMutableRawBufferPointer? {
     guard isPermitted, let output, byteCount <= output.byteCount else { return nil }
     writes(byteCount)
-    // In bounds by the line above; the mapping stays until the answer has been sent.
-    return unsafe UnsafeMutableRawBufferPointer(rebasing: output.bytes[..<byteCount])
+    // The mapping stays until the answer has been sent.
+    return unsafe output.elements.extracting(0..<byteCount).withUnsafeBytes { unsafe $0 }
   }
 
   // MARK: Messages
