@@ -4,7 +4,7 @@
 set -euo pipefail
 modules=(
   VitrineRuntime:Runtime VitrineImaging:Imaging VitrineCaching:Caching VitrineHTTP:HTTP Vitrine:Vitrine
-  VitrineTiles:Tiles VitrineTesting:Testing
+  VitrineTiles:Tiles VitrineTiers:Tiers VitrineTesting:Testing
 )
 [ "$(uname)" = Linux ] && modules+=(VitrineGTK:GTK VitrineSandbox:Sandbox VitrineServingRequests:Server/Requests VitrineServing:Server VitrineS3:Tiers/S3)
 [ "$(uname)" = Linux ] && modules+=(VitrineRedis:Tiers/Redis)

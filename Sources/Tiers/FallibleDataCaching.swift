@@ -4,7 +4,7 @@ import VitrineRuntime
 /// A cache that says when it fails, such as one on another machine.
 ///
 /// Conform to it for a remote tier of a ``TieredDataCache``, which counts failures and leaves the cache alone for a while
-/// when they go on. The operations of ``DataCaching`` follow from those here: what fails is a miss.
+/// when they go on. The operations of `DataCaching` follow from those here: what fails is a miss.
 public protocol FallibleDataCaching: DataCaching {
   /// Returns the entry for a key, fresh or expired, or `nil` if there is none.
   ///

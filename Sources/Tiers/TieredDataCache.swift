@@ -16,7 +16,7 @@ public import VitrineRuntime
 ///
 /// **Writes** go to all tiers. Those to local tiers are waited for. Those to remote tiers wait in a queue, where the
 /// latest write of a key replaces the earlier one. When too many pile up, further ones are dropped and counted. Entries
-/// that only this machine has use for (``CachedData/isMachineLocal``) or may keep (``CachedData/isPrivate``) stay in local
+/// that only this machine has use for (`CachedData.isMachineLocal`) or may keep (`CachedData.isPrivate`) stay in local
 /// tiers.
 ///
 /// **Removals** reach all tiers, and win over whatever is queued for the same key. The caller waits until they have

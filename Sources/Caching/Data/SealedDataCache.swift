@@ -25,7 +25,7 @@ public import VitrineRuntime
 /// Originals and finished images work as in the underlying cache, at the cost of the cipher. More than 16 KB are
 /// sealed and opened on the cache's own threads. Partial bodies of broken downloads are not kept, since an AEAD cannot
 /// authenticate half a message. For a tier in memory, put a ``MemoryDataCache`` in front of this cache in a
-/// ``TieredDataCache``. An underlying cache belongs to one secret: for another secret use another folder, or remove
+/// `TieredDataCache`. An underlying cache belongs to one secret: for another secret use another folder, or remove
 /// everything first.
 public final class SealedDataCache: DataCaching {
   /// Seals or opens `bytes` and authenticates `authenticating`, which is not part of the result.
