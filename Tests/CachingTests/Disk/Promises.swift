@@ -1,5 +1,6 @@
 import VitrineCaching
 import VitrineRuntime
+import VitrineTestSupport
 
 /// What a cache was asked for, and what of it has been flushed: which versions of a key may be found after a crash.
 ///
@@ -89,7 +90,7 @@ struct Promises: Sendable {
 
   /// An entry that says which version it is.
   static func entry(_ number: Int, _ size: Int, version: Int, kind: CachedData.Kind = .original) -> CachedData {
-    CachingTests.entry(number, size, version: version, kind: kind, metadata: metadata(number, version, size))
+    VitrineTestSupport.entry(number, size, version: version, kind: kind, metadata: metadata(number, version, size))
   }
 
   static func metadata(_ number: Int, _ version: Int, _ size: Int, renewal: Int = 0) -> String {
