@@ -170,7 +170,7 @@ final class FetchJob: FunctionJob<FetchedBytes>, @unchecked Sendable {
     _ validity: Validity,
     _ origin: ImageResponse.Origin,
   ) -> FetchedBytes {
-    FetchedBytes(
+    let bytes = FetchedBytes(
       data: entry.data,
       contentID: entry.contentID,
       validity: validity,
@@ -178,11 +178,12 @@ final class FetchJob: FunctionJob<FetchedBytes>, @unchecked Sendable {
       status: stored.status,
       headers: stored.headers,
       url: request.keys.url?.string,
-      // Stored bytes that are no image are dropped, so that the next request fetches them again.
-      answer: Answer { [key, settlement = context.settlement] word in
-        if word == .bad { settlement.drop([key]) }
-      },
     )
+    // Stored bytes that are no image are dropped, so that the next request fetches them again.
+    let answer = Answer(to: bytes) { [key, settlement = context.settlement] word in
+      if word == .bad { settlement.drop([key]) }
+    }
+    return bytes.with(answer)
   }
 
   // MARK: Requests
@@ -390,7 +391,7 @@ final class FetchJob: FunctionJob<FetchedBytes>, @unchecked Sendable {
       ask: ask,
       record: record,
     )
-    return FetchedBytes(
+    let bytes = FetchedBytes(
       data: body.data,
       contentID: body.contentID,
       validity: validity,
@@ -398,16 +399,19 @@ final class FetchJob: FunctionJob<FetchedBytes>, @unchecked Sendable {
       status: stored.status,
       headers: body.response.headers,
       url: body.response.url.string,
-      answer: Answer { word in
-        settlement.settle(whole, of: request, word)
-        switch word {
-        case .keep: lease?.finish()
-        case .good(isKept: true): break
-        case .good(isKept: false), .bad: lease?.giveUp()
-        }
-      },
       ask: ask,
     )
+    let answer = Answer(to: bytes) { word in
+      settlement.settle(whole, of: request, word)
+      switch word {
+      case .keep: lease?.finish()
+      case .good(isKept: true): break
+      case .good(isKept: false), .bad: lease?.giveUp()
+      }
+    }
+    // Only what may be stored may answer a request that comes after it.
+    if validity.isKept, !isElsewhere { context.arrived.add(answer, for: context.fetchKey(of: request)) }
+    return bytes.with(answer)
   }
 
   private func revalidated(

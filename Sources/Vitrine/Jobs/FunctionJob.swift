@@ -110,6 +110,16 @@ class FunctionJob<Value: Sendable>: Job<Value>, @unchecked Sendable {
   }
 }
 
+/// A job whose value is known.
+// @unchecked: like its superclass, guarded by the jobs' lock.
+final class KnownJob<Value: Sendable>: Job<Value>, @unchecked Sendable {
+  private let value: Value
+
+  init(_ value: Value) { self.value = value }
+
+  override func start(_ turn: inout Turn) { finish(.success(value), &turn) }
+}
+
 extension JobContext {
   /// Returns the value of the first of a request's alternatives that has one; each begins when the one before has failed.
   ///

@@ -27,6 +27,7 @@ final class JobContext: Sendable {
   let network: NetworkContext
   let settlement: Settlement
   let sources = SourceRecords()
+  let arrived = ArrivedBytes()
   let variations: Variations
   let recorder: StageRecorder?
   private let coordinator: WorkCoordinator?
@@ -257,8 +258,14 @@ final class JobContext: Sendable {
         try await first(request, job) { fetchJob($0, &$1) }
       }
     }
-    return pool.job(for: fetchKey(of: request), &turn) { _ in
+    let key = fetchKey(of: request)
+    return pool.job(for: key, &turn) { turn in
       guard case .url = request.keys.source.kind else { return LocalFetchJob(request.keys, self) }
+      if request.cachePolicy != .reload, !request.revalidates, let bytes = arrived.bytes(for: key, &turn),
+        bytes.validity.isFresh(at: turn.now, request), !isOutdated(bytes, of: request)
+      {
+        return KnownJob(bytes)
+      }
       return FetchJob(request, original, record ?? sources.record(of: request.keys.fetch), self)
     }
   }

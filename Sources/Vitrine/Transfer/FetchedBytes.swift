@@ -47,10 +47,53 @@ extension FetchedBytes {
   }
 }
 
+extension FetchedBytes {
+  /// Returns the same bytes, which a caller is to judge.
+  func with(_ answer: Answer) -> FetchedBytes {
+    var bytes = self
+    bytes.answer = answer
+    return bytes
+  }
+}
+
 extension ImageResponse {
   /// An image of bytes, served as they were.
   init(_ image: LoadedImage, from bytes: FetchedBytes) {
     self.init(image, from: bytes.origin, isStale: bytes.isStale, isRevalidationDue: bytes.isRevalidationDue)
+  }
+}
+
+/// The bytes that servers have sent and no caller has accepted or rejected yet.
+///
+/// A load of another size takes them from here, while the first one decodes them, and downloads nothing.
+final class ArrivedBytes: Sendable {
+  private struct Entry {
+    weak var answer: Answer?
+  }
+
+  private struct State {
+    var entries: [JobKey: Entry] = [:]
+    /// The number of entries at which those without an answer are dropped.
+    var sweepCount = 16
+  }
+
+  private let state = Lock(State())
+
+  func add(_ answer: Answer, for key: JobKey) {
+    state.withLock { state in
+      if state.entries.count >= state.sweepCount {
+        state.entries = state.entries.filter { $0.value.answer != nil }
+        state.sweepCount = max(16, 2 * state.entries.count)
+      }
+      state.entries[key] = Entry(answer: answer)
+    }
+  }
+
+  /// Returns the bytes for a key until their first verdict.
+  func bytes(for key: JobKey, _ turn: inout Turn) -> FetchedBytes? {
+    guard let answer = state.withLock({ $0.entries[key]?.answer }) else { return nil }
+    turn.keep(answer)
+    return answer.isOpen ? answer.bytes.with(answer) : nil
   }
 }
 
@@ -73,8 +116,15 @@ final class Answer: Sendable {
   /// The verdict so far; 0 for none.
   private let word = Atomic<UInt8>(0)
   private let settle: @Sendable (Word) -> Void
+  /// The bytes, without this.
+  fileprivate let bytes: FetchedBytes
 
-  init(_ settle: @escaping @Sendable (Word) -> Void) { self.settle = settle }
+  init(to bytes: FetchedBytes, _ settle: @escaping @Sendable (Word) -> Void) {
+    (self.bytes, self.settle) = (bytes, settle)
+  }
+
+  /// A Boolean value that indicates whether nobody has judged the bytes.
+  var isOpen: Bool { word.load(ordering: .acquiring) == 0 }
 
   /// Accepts the bytes, and has them stored if `keeps`.
   func accept(keeps: Bool = true) {
