@@ -1,5 +1,5 @@
-// A program that imports Vitrine has the modules it joins, too. Of the runtime it has the types that it meets in the
-// API, and neither Foundation nor the C library, which VitrineRuntime passes on within the package.
+// A program that imports Vitrine also imports the modules that Vitrine joins. It gets the types of VitrineRuntime that
+// appear in the API, but neither Foundation nor the C library, which VitrineRuntime passes on within the package.
 @_exported public import VitrineCaching
 @_exported public import VitrineHTTP
 @_exported public import VitrineImaging

@@ -5,7 +5,7 @@ public import VitrineRuntime
 ///
 /// Cancellation is one of the reasons: check ``isCancellation``, beside `catch is CancellationError` for other work.
 public struct LoadError: Error, Sendable, CustomStringConvertible {
-  /// A stage of loading; the names are those that the command line prints.
+  /// A stage of loading; the command line prints these names.
   public enum Stage: String, Sendable, Hashable, CaseIterable {
     /// Preparing the request.
     case request
@@ -19,7 +19,7 @@ public struct LoadError: Error, Sendable, CustomStringConvertible {
     case encode
   }
 
-  /// The reason for an error, to compare with.
+  /// The reason for an error, for comparisons.
   public struct Code: Hashable, Sendable, CustomStringConvertible {
     private let name: String
 
@@ -29,11 +29,11 @@ public struct LoadError: Error, Sendable, CustomStringConvertible {
     public static let cancelled = Code(name: "cancelled")
     /// The request allowed only caches, and none has the image.
     public static let notCached = Code(name: "notCached")
-    /// The file could not be read, or the closure threw; ``LoadError/cause`` is what it threw.
+    /// The file could not be read, or the closure threw; ``LoadError/cause`` is the error.
     public static let unreadable = Code(name: "unreadable")
-    /// The server could not be reached, the transfer failed, or a hook threw; ``LoadError/cause`` is what that threw.
+    /// The server could not be reached, the transfer failed, or a hook threw; ``LoadError/cause`` is the error below.
     public static let fetchFailed = Code(name: "fetchFailed")
-    /// The server answered with a status that is none of success; ``LoadError/status`` has it.
+    /// The status of the response is not a success; see ``LoadError/status``.
     public static let badStatus = Code(name: "badStatus")
     /// The response has more bytes than ``ImagePipeline/Configuration/maxResponseBytes`` or the request allows.
     public static let tooLarge = Code(name: "tooLarge")
@@ -41,11 +41,11 @@ public struct LoadError: Error, Sendable, CustomStringConvertible {
     public static let undecodable = Code(name: "undecodable")
     /// The image could not be encoded, or the format has no encoder; ``LoadError/cause`` is an `ImageError`.
     public static let unencodable = Code(name: "unencodable")
-    /// A processor threw; ``LoadError/cause`` is what it threw.
+    /// A processor threw; ``LoadError/cause`` is its error.
     public static let processingFailed = Code(name: "processingFailed")
     /// The queue exceeds ``ImagePipeline/Configuration/queueLimit``; a server should answer with status 429 or 503.
     public static let overloaded = Code(name: "overloaded")
-    /// The pipeline does not load from such a source, or its address guard refuses the target.
+    /// The pipeline does not load from this kind of source, or its address guard refuses the target.
     public static let forbidden = Code(name: "forbidden")
     /// `ImagePipeline.Configuration.networkAccess` allows no request, and no usable image is stored.
     public static let offline = Code(name: "offline")
@@ -65,7 +65,7 @@ public struct LoadError: Error, Sendable, CustomStringConvertible {
     let cause: (any Error)?
   }
 
-  // Boxed: whatever may hold an error, and mostly holds none, needs little room for it.
+  // The box keeps values that may hold an error, but mostly do not, small.
   private let fields: Box<Fields>
 
   /// The reason.
@@ -89,7 +89,7 @@ public struct LoadError: Error, Sendable, CustomStringConvertible {
   /// - Parameters:
   ///   - code: The reason.
   ///   - stage: The stage that failed.
-  ///   - source: The URL, path or id of what was loaded.
+  ///   - source: The URL, path or id of the image.
   ///   - status: The HTTP status. Defaults to `nil`.
   ///   - cause: The error below. Defaults to `nil`.
   ///   - detail: A sentence for a person, without the source, a capital at its start and a full stop at its end.
@@ -115,7 +115,7 @@ public struct LoadError: Error, Sendable, CustomStringConvertible {
     fields = Box(Fields(code: code, stage: stage, source: source, detail: detail, status: status, cause: cause))
   }
 
-  /// Creates an error from that of a load; `prefix` precedes its description.
+  /// Creates an error from an HTTP error; `prefix` precedes its description.
   init(_ error: HTTPError, _ source: String, _ prefix: String = "") {
     let code: Code =
       switch error.code {
@@ -127,15 +127,16 @@ public struct LoadError: Error, Sendable, CustomStringConvertible {
       case .tooLarge: .tooLarge
       default: .fetchFailed
       }
-    // What a hook threw says more than that one threw.
+    // The hook's own error says more than `preparationFailed`.
     let cause = error.code == .preparationFailed ? error.cause : nil
     self.init(code, .fetch, source, prefix + error.detail, status: error.status, cause: cause ?? error)
   }
 
-  /// Returns true if a stale image may stand in (RFC 9111, section 4.2.4).
+  /// Returns `true` if a stale image may be served in place of the error (RFC 9111, section 4.2.4).
   ///
-  /// Without a network always, if the server cannot be reached before `until`, and if it answers that it failed before
-  /// `serverError` (RFC 5861, section 4); never without such a time.
+  /// A stale image may be served without network access, if `until` is set; before `until`, if the server cannot be
+  /// reached; and before `serverError`, if the server answers that it failed (RFC 5861, section 4). If the date is
+  /// `nil`, it may not.
   func allowsStale(until: Date?, onServerError serverError: Date?, now: Date) -> Bool {
     func isBefore(_ end: Date?) -> Bool { end.map { now < $0 } ?? false }
     return switch code {
@@ -163,7 +164,7 @@ public struct LoadError: Error, Sendable, CustomStringConvertible {
 }
 
 extension LoadError: LocalizedError {
-  /// The message for a person: the source, what could not be done with it, and why.
+  /// The message for a person: the source, the step that failed, and the reason.
   public var errorDescription: String? {
     guard !isCancellation else { return "Loading \(source) was cancelled" }
     let deed =
@@ -179,7 +180,7 @@ extension LoadError: LocalizedError {
   /// The ``detail``.
   public var failureReason: String? { detail }
 
-  /// The next step for a person, also one that the ``cause`` suggests; `nil` where nothing is known to help.
+  /// The next step for a person, which may come from the ``cause``; `nil` if none is known to help.
   public var recoverySuggestion: String? {
     switch code {
     case .invalidURL: "Check the URL."

@@ -7,12 +7,12 @@ public import VitrineRuntime
 import VitrineRuntime
 #endif
 
-/// The default parts of a pipeline; the one file of this module that names a platform.
+/// The default parts of a pipeline; this is the only file of the module that names a platform.
 package enum PlatformDefaults {
-  /// Shared by all pipelines, so that they share connections.
+  /// The loader that pipelines share by default, so that they share connections.
   static let loader: any DataLoader = SystemLoader()
 
-  /// Creates a separate loader with this connection limit per host, which connects to nothing that the guard refuses.
+  /// Creates a separate loader with this connection limit per host; it connects to nothing that the guard refuses.
   package static func loader(
     connectionsPerHost count: Int? = nil,
     guardedBy addressGuard: AddressGuard? = nil,
@@ -26,10 +26,10 @@ package enum PlatformDefaults {
     return SystemLoader(options)
   }
 
-  /// A fifth of the memory that the process may use, at most 768 MB.
+  /// Returns a fifth of the memory that the process may use, at most 768 MB.
   static func memoryCostLimit(of memory: Int) -> Int { min(memory / 5, 768 << 20) }
 
-  /// 300 MB, or a tenth of the free space if that is less, but at least 8 MB.
+  /// Returns 300 MB, or a tenth of the free space if that is less, but at least 8 MB.
   static func diskSizeLimit(free: Int) -> Int { min(300 << 20, max(free / 10, 8 << 20)) }
 
   /// Returns the program's cache in the user's cache folder; `nil` if it cannot be created.
@@ -38,7 +38,7 @@ package enum PlatformDefaults {
       environment: ProcessInfo.processInfo.environment,
       program: CommandLine.arguments.first ?? "",
     )
-    // The free space is that of the nearest folder that exists.
+    // Free space is measured at the nearest folder that exists.
     var existing = folder
     while existing.pathComponents.count > 1, !FileManager.default.fileExists(atPath: existing.path) {
       existing.deleteLastPathComponent()
@@ -47,16 +47,17 @@ package enum PlatformDefaults {
     return try? DiskCache(directory: folder, sizeLimit: diskSizeLimit(free: free))
   }
 
-  /// `$XDG_CACHE_HOME/<program>/vitrine` (XDG Base Directory Specification); on Apple platforms, in Caches.
+  /// Returns `$XDG_CACHE_HOME/<program>/vitrine` (XDG Base Directory Specification); on Apple platforms, a folder in
+  /// Caches.
   static func cacheFolder(environment: [String: String], program: String) -> URL {
     let name = program.split(separator: "/").last.map(String.init) ?? "swift"
     return userCaches(environment).appending(path: name).appending(path: "vitrine")
   }
 
-  /// The folder for data that programs can recreate.
+  /// Returns the folder for data that programs can recreate.
   package static func userCaches(_ environment: [String: String]) -> URL {
     #if VITRINE_APPLE
-    // In the app's container, if it has one.
+    // This folder is in the app's container, if it has one.
     return FileManager.default.urls(for: .cachesDirectory, in: .userDomainMask).first
       ?? URL(filePath: NSHomeDirectory()).appending(path: "Library/Caches")
     #else
@@ -66,7 +67,7 @@ package enum PlatformDefaults {
     #endif
   }
 
-  /// The folders of the program's own files, in the order of the search.
+  /// The folders of the program's own files, in search order.
   static var resourceFolders: [String] {
     #if VITRINE_APPLE
     [Bundle.main.resourcePath].compactMap { $0 }
@@ -79,7 +80,7 @@ package enum PlatformDefaults {
   }
 
   #if !VITRINE_APPLE
-  /// The folder of the executable, then the data folders of the XDG Base Directory Specification.
+  /// Returns the folder of the executable, then the data folders of the XDG Base Directory Specification.
   static func resourceFolders(environment: [String: String], executable: String) -> [String] {
     var parts = executable.split(separator: "/")
     guard let program = parts.popLast() else { return [] }
@@ -96,11 +97,10 @@ package enum PlatformDefaults {
 
 #if VITRINE_APPLE
 extension ImageRequest {
-  /// Creates a request of a `URLRequest`: of its URL, method, header fields, body and time-out.
+  /// Creates a request with the URL, method, header fields, body and time-out of a `URLRequest`.
   ///
-  /// Its cache policy becomes the nearest ``cachePolicy``, and ``allowsExpensiveNetworkAccess`` is its own. A body that
-  /// is a stream is not sent, and a URL that cannot be loaded fails with ``LoadError/Code/invalidURL`` when it is
-  /// loaded.
+  /// Its cache policy becomes the nearest ``cachePolicy``, and ``allowsExpensiveNetworkAccess`` is copied. A body that
+  /// is a stream is not sent. A URL that cannot be loaded fails with ``LoadError/Code/invalidURL`` when it is loaded.
   public init(
     _ request: URLRequest,
     size: TargetSize? = nil,
@@ -109,7 +109,7 @@ extension ImageRequest {
   ) {
     if let http = try? HTTPRequest(request) {
       self.init(http, size: size, processors: processors, priority: priority)
-      // The pipeline's limit alone: a URLRequest has none.
+      // A URLRequest has no limit, so only the pipeline's applies.
       maxResponseBytes = nil
     } else {
       let text = request.url?.absoluteString ?? ""

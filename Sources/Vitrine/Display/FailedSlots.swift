@@ -1,6 +1,6 @@
 import VitrineCaching
 
-/// The slots whose loads have failed, by their sources, so that they try again once another slot has loaded one.
+/// The slots whose loads have failed, by source, so that they try again once another slot has loaded the same source.
 @MainActor
 final class FailedSlots {
   /// A source as one pipeline loads it.
@@ -16,7 +16,7 @@ final class FailedSlots {
 
   private var entries: [Source: [Entry]] = [:]
   private var count = 0
-  /// The count at which entries of slots that are gone are looked for.
+  /// The count at which entries of released slots are searched for.
   private var limit = 64
 
   // A mailbox is made on any thread.
@@ -31,14 +31,14 @@ final class FailedSlots {
     if count > limit { removeUseless() }
   }
 
-  /// Has the slots try again that failed with a source of the request, except one that is gone or shows another image.
+  /// Retries the slots that failed with a source of the request, except slots that are gone or show another image.
   func loaded(_ request: ImageRequest, by loader: any ImageLoading, _ mailbox: FrameMailbox) {
     guard !entries.isEmpty else { return }
     for source in Self.sources(of: request, loader) {
       guard let failed = entries.removeValue(forKey: source) else { continue }
       count -= failed.count
       for entry in failed where entry.binding?.stage == .failed {
-        // One after another within the frame's budget: each may be a memory hit to be drawn.
+        // The slots retry one by one within the frame's budget, since each may have to draw an image from memory.
         mailbox.post { entry.slot?.tryAgain(entry.binding) }
       }
     }
@@ -53,7 +53,7 @@ final class FailedSlots {
     limit = max(64, 2 * count)
   }
 
-  /// The keys of the bytes, so that the size and the processors do not count.
+  /// Returns the keys of the bytes, so that the size and the processors do not count.
   private static func sources(of request: ImageRequest, _ loader: any ImageLoading) -> [Source] {
     (request.alternatives ?? [request]).map { Source(loader: ObjectIdentifier(loader), key: $0.fetchKey) }
   }

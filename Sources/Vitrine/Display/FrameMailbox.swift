@@ -1,6 +1,6 @@
 public import VitrineRuntime
 
-/// Collects updates for the views of one main loop and delivers them on the main thread, once a frame.
+/// A mailbox that collects updates for the views of one main loop and delivers them on the main thread, once a frame.
 ///
 /// All slots of a main loop share one mailbox. However many images arrive between two frames, it requests one delivery.
 /// If a delivery exceeds the budget, the rest waits for the next frame.
@@ -24,7 +24,7 @@ public final class FrameMailbox: Sendable {
 
   private struct State {
     var waiting: [Telling] = []
-    /// True from the request for a delivery until that ends.
+    /// A Boolean value that indicates whether a delivery has been requested and has not ended.
     var isAsked = false
   }
 
@@ -41,7 +41,7 @@ public final class FrameMailbox: Sendable {
   @MainActor
   let failedSlots = FailedSlots()
 
-  /// Counts of what the slots of this mailbox have done, for measurements.
+  /// The counts of the slots of this mailbox, for measurements.
   @MainActor
   public internal(set) var statistics = ImageSlot.Statistics()
 
@@ -53,9 +53,10 @@ public final class FrameMailbox: Sendable {
   ///   - frameInterval: The delay before `requestDelivery` is called again after the budget was used up. Defaults to
   ///     zero, for a `requestDelivery` that itself waits for the next frame.
   ///   - clock: The clock. Defaults to the system clock.
-  ///   - requestDelivery: Asks the main loop to call ``deliver()`` once, on the main thread, at the next frame or when
-  ///     idle. It is called on any thread, must return at once, and must not call ``deliver()`` itself. It is not
-  ///     called again before ``deliver()`` has been, so that call must come even if no window is on screen.
+  ///   - requestDelivery: A closure that asks the main loop to call ``deliver()`` once, on the main thread, at the next
+  ///     frame or when idle. It is called on any thread, must return at once, and must not call ``deliver()`` itself.
+  ///     It is not called again before ``deliver()`` has been called, so that call must come even if no window is on
+  ///     screen.
   public init(
     budget: Duration = .milliseconds(4),
     frameInterval: Duration = .zero,

@@ -1,6 +1,6 @@
 public import VitrineImaging
 
-/// A view, as an ``ImageSlot`` sees it.
+/// A view that shows the content of an ``ImageSlot``.
 ///
 /// The slot refers to it weakly: the view owns the slot, and both are freed together, even during a load.
 @MainActor
@@ -21,7 +21,7 @@ extension ImageSlot {
     ///
     /// A bitmap stands for the image, so show it as large as the image will be. Hashes are bitmaps here.
     case placeholder(Placeholder)
-    /// An early version of the image, or a variant of it; to be shown without a fade.
+    /// An early version of the image, or a variant of it, to be shown without a fade.
     case preview(ImageContainer)
     /// The image.
     ///
@@ -30,11 +30,12 @@ extension ImageSlot {
     case image(ImageResponse, fades: Bool)
     /// A failed load, with the content to show for it; ``Placeholder/none`` shows nothing.
     ///
-    /// With ``Placeholder/keepCurrent``, the view stays as it is. Otherwise it is a colour, a bitmap, a resource or an icon.
+    /// With ``Placeholder/keepCurrent``, the view stays as it is. Any other content is a colour, a bitmap, a resource
+    /// or an icon.
     case failure(LoadError, shows: Placeholder)
   }
 
-  /// The size at which a slot decodes an image whose request names none.
+  /// The size at which a slot decodes an image whose request has no size.
   public enum Sizing: Sendable, Hashable {
     /// The image's own size.
     case asRequested
@@ -52,7 +53,7 @@ extension ImageSlot {
     case keepGoing
   }
 
-  /// Counts of what the slots of one mailbox have done.
+  /// Counts of the loads and images of one mailbox's slots.
   public struct Statistics: Sendable, Hashable {
     /// Requests given to slots.
     public internal(set) var binds = 0
@@ -66,7 +67,7 @@ extension ImageSlot {
     public internal(set) var failures = 0
     /// Previews shown.
     public internal(set) var previews = 0
-    /// Cached variants shown until the image came.
+    /// Cached variants shown until the image arrived.
     public internal(set) var variants = 0
     /// Images shown from memory.
     public internal(set) var shownFromMemory = 0

@@ -9,7 +9,7 @@ import VitrineRuntime
 /// loader.load(ImageRequest(url: url, size: .pixels(300, 300)))
 /// // loader.image and loader.phase change, and their observers are notified.
 /// ```
-/// It follows the rules of ``ImageSlot``: an image in memory is there when ``load(_:)-(ImageRequest?)`` returns, and an
+/// It follows the rules of ``ImageSlot``: an image in memory is set when ``load(_:)-(ImageRequest?)`` returns, and an
 /// earlier request's image never replaces a later one's. Releasing the loader cancels its load.
 @MainActor
 @Observable
@@ -36,7 +36,8 @@ public final class ImageLoader {
   @ObservationIgnored
   public var keepsImage = false
 
-  /// A Boolean value that indicates whether images move, even if their requests do not say so; defaults to `false`.
+  /// A Boolean value that indicates whether animations play, even if requests do not set `animates`; defaults to
+  /// `false`.
   @ObservationIgnored
   public var animates: Bool {
     get { slot.animates }
@@ -70,7 +71,7 @@ public final class ImageLoader {
     screen.owner = self
   }
 
-  /// Loads an image; `nil` clears the loader, and the current request again changes nothing unless it had failed.
+  /// Loads an image; `nil` clears the loader, and the current request has no effect unless it has failed.
   public func load(_ request: ImageRequest?) {
     guard let request else { return slot.load(nil as ImageRequest?) }
     screen.hasAnswered = false
@@ -81,7 +82,7 @@ public final class ImageLoader {
   /// Loads the image at a URL; see ``load(_:)-(ImageRequest?)``.
   public func load(_ url: URL?) { load(url.map { ImageRequest(url: $0) }) }
 
-  /// Loads the image again after it has failed, and asks the server whatever is remembered of the failure; see
+  /// Loads the image again after a failure, with a request to the server even if the failure is remembered; see
   /// ``ImageSlot/retry()``.
   public func retry() {
     screen.hasAnswered = false
@@ -89,7 +90,7 @@ public final class ImageLoader {
     if !screen.hasAnswered, slot.isLoading { phase = .loading }
   }
 
-  /// Stops loading and keeps what is shown.
+  /// Stops loading, and keeps the current image.
   public func cancel() {
     slot.cancel()
     progress = nil
@@ -110,7 +111,7 @@ public final class ImageLoader {
     }
   }
 
-  /// The slot's display; a type of its own, so that `show(_:)` is not a public method of the loader.
+  /// The slot's display; it is a separate type, so that `show(_:)` is not a public method of the loader.
   private final class Screen: ImageDisplay {
     weak var owner: ImageLoader?
     var hasAnswered = false

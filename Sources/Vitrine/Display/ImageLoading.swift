@@ -2,7 +2,7 @@ package import VitrineRuntime
 
 /// The part of a pipeline that a slot needs.
 package protocol ImageLoading: AnyObject, Sendable {
-  /// Returns the image if it is in memory; one look-up, no waiting.
+  /// Returns the image if it is in memory; does not wait.
   func cachedImage(for request: ImageRequest) -> ImageResponse?
 
   /// Returns the closest image in memory.
@@ -14,10 +14,10 @@ package protocol ImageLoading: AnyObject, Sendable {
   /// Marks a request's image in memory as in use for as long as the returned value lives.
   func hold(_ request: ImageRequest) -> (any Sendable)?
 
-  /// Starts to load an image, in a scope as soon as that allows it.
+  /// Starts to load an image; in a scope, as soon as the scope allows it.
   ///
-  /// `observer` is called on any thread, in order, also before this method returns: with the result, and before it with
-  /// progress and previews if `isWatching`.
+  /// `observer` is called on any thread, in order, also before this method returns. It receives the result and, if
+  /// `isWatching`, earlier progress and previews.
   func startLoading(
     _ request: ImageRequest,
     isWatching: Bool,
@@ -26,7 +26,7 @@ package protocol ImageLoading: AnyObject, Sendable {
   ) -> any RunningLoad
 }
 
-/// One caller's hold on a load.
+/// A caller's handle to a load.
 package protocol RunningLoad: AnyObject, Sendable {
   var priority: Priority { get set }
 
@@ -44,7 +44,7 @@ extension ImagePipeline: ImageLoading {
   package func hold(_ request: ImageRequest) -> (any Sendable)? {
     let request = context.prepared(request)
     if let alternatives = request.alternatives { return alternatives.lazy.compactMap { self.hold($0) }.first }
-    // An image that bypassed the memory cache is not the one in there.
+    // A request that bypassed the memory cache does not show the image in it.
     return request.cacheAccess.isDisjoint(with: .memory) ? nil : context.memoryCache?.hold(request.imageKey)
   }
 

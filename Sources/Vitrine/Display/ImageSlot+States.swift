@@ -3,7 +3,7 @@ import VitrineImaging
 import VitrineRuntime
 
 extension ImageSlot {
-  /// A request and its state; a class, since copying all of its contents took half of a bind's time.
+  /// A request and its state; it is a class, since copying all of its contents took half of a bind's time.
   final class Binding {
     enum Stage { case waitingForSize, waitingToBeVisible, loading, shown, failed }
 
@@ -12,13 +12,13 @@ extension ImageSlot {
     let failure: Placeholder
     var stage = Stage.waitingForSize
     var needsPlaceholder = true
-    /// The box that the image is made for, where it derives from the view's size.
+    /// The box that the image is made for, if it derives from the view's size.
     var box: PixelBox?
-    /// True if the box is an estimate for a growing view.
+    /// A Boolean value that indicates whether the box is an estimate for a growing view.
     var isProvisional = false
-    /// True while a stale image is shown and revalidated.
+    /// A Boolean value that indicates whether a stale image is shown and revalidated.
     var showsStale = false
-    /// True once an image of any size has come.
+    /// A Boolean value that indicates whether an image of any size has arrived.
     var wasAnswered = false
 
     init(request: ImageRequest, placeholder: Placeholder, failure: Placeholder) {
@@ -39,13 +39,13 @@ extension ImageSlot {
     case image(Picture)
   }
 
-  /// The image of the current binding, as far as it must be told apart from others.
+  /// The identity of the current binding's image, which distinguishes it from other images.
   struct Picture {
     let key: CacheKey
     let contentID: ContentID
-    /// True if it has all of its source's pixels, so that a larger size brings nothing.
+    /// A Boolean value that indicates whether it has all of its source's pixels, so that a larger size adds nothing.
     let isWhole: Bool
-    /// Keeps the image from being evicted before those that are not shown.
+    /// The hold that protects the image from eviction before images that are not shown.
     let hold: (any Sendable)?
   }
 
@@ -61,11 +61,11 @@ extension ImageSlot {
     case .nothing, .standIn, .kept: break
     }
     proceed()
-    // Left last, so that a transfer that both share goes on without a break.
+    // The old load is left last, so that a transfer that both share continues without a break.
     leave(old, whenLeft)
   }
 
-  /// Loads again at another size and keeps what is shown.
+  /// Loads the image again at another size, and keeps the current content.
   private func reload(in box: PixelBox, isProvisional: Bool) {
     let old = takeCurrent()
     binding?.box = box
@@ -74,7 +74,7 @@ extension ImageSlot {
     leave(old, .cancel)
   }
 
-  /// Proceeds as far as possible: waits for the size, shows an image in memory, waits for visibility, loads.
+  /// Proceeds as far as possible: waits for the size, shows an image in memory, waits for visibility, and loads.
   private func proceed() {
     guard let binding else { return }
     guard let request = sized(binding) else {
@@ -83,7 +83,7 @@ extension ImageSlot {
       return
     }
     binding.stage = .waitingToBeVisible
-    // All of them are needed, whether the image is in memory or not.
+    // All keys are needed, whether the image is in memory or not.
     request.makeKeys()
     let generation = generation
     if let hit = loader.cachedImage(for: request) {
@@ -101,7 +101,7 @@ extension ImageSlot {
     start(request)
   }
 
-  /// Loads the image of a failed binding again, and keeps what is shown.
+  /// Loads the image of a failed binding again, and keeps the current content.
   ///
   /// Does nothing if the slot shows another image meanwhile, or has tried again.
   func tryAgain(_ failed: Binding?) {
@@ -111,7 +111,7 @@ extension ImageSlot {
     proceed()
   }
 
-  /// Returns the request, at the view's size where it names none; `nil` while that is unknown.
+  /// Returns the request, with the view's size if it has none; `nil` while a needed size is unknown.
   func sized(_ binding: Binding) -> ImageRequest? {
     if binding.box == nil, needsBox(binding.request) { binding.box = viewSize }
     guard var request = request(binding.request, in: binding.box) else { return nil }
@@ -120,8 +120,8 @@ extension ImageSlot {
     return request
   }
 
-  /// Returns the request with which this slot would load it now, so that it can be prefetched; `nil` while the view's
-  /// size is unknown and needed.
+  /// Returns the request that this slot would load now, so that it can be prefetched; `nil` while the view's size is
+  /// unknown and needed.
   package func sized(_ request: ImageRequest) -> ImageRequest? { self.request(request, in: viewSize) }
 
   private func needsBox(_ request: ImageRequest) -> Bool {
@@ -133,9 +133,9 @@ extension ImageSlot {
     let moves = animates && !request.animates
     if case .view(let mode) = sizing, request.size == nil {
       guard let box else { return nil }
-      // A scale that the request names stays.
+      // A scale that is set in the request is kept.
       let scale = request.fields.scale == nil && viewScale != 1 ? viewScale : nil
-      // One change, since each copies all fields.
+      // All fields change at once, since each change copies them all.
       request.change { fields in
         if moves { fields.decoding.animates = true }
         fields.size = box.targetSize(mode)
@@ -163,7 +163,7 @@ extension ImageSlot {
   // MARK: Results
 
   func receive(_ news: SlotLoad.News, from load: SlotLoad, isImmediate: Bool = false) {
-    // The one guard between a result and the display: any other load's results are late.
+    // This guard alone keeps other results from the display: the results of any other load are late.
     guard load === current else {
       mailbox.statistics.late += 1
       return
@@ -245,7 +245,7 @@ extension ImageSlot {
     display?.show(.placeholder(placeholder))
   }
 
-  /// Returns the aspect ratio of the place in which an image is shown; 1 if that is not known.
+  /// Returns the aspect ratio of the place in which an image is shown; 1 if unknown.
   private func aspectRatio(of request: ImageRequest) -> Double {
     if let width = request.size?.width, let height = request.size?.height { return width / height }
     return viewSize.map { Double($0.width) / Double($0.height) } ?? 1
@@ -292,7 +292,7 @@ extension ImageSlot {
   private func show(_ error: LoadError) {
     guard let binding else { return }
     mailbox.statistics.failures += 1
-    // A stale image, or one that is a little too small, is better than none.
+    // A stale or slightly too small image is better than none.
     if case .image = shown { return }
     switch binding.failure {
     case .none: shown = .nothing
@@ -302,7 +302,7 @@ extension ImageSlot {
     display?.show(.failure(error, shows: binding.failure))
   }
 
-  /// True if an image is shown that the memory cache had, too, when it appeared.
+  /// A Boolean value that indicates whether the image on display was also in the memory cache when it appeared.
   package var isImageInMemory: Bool {
     if case .image(let picture) = shown { picture.hold != nil } else { false }
   }
@@ -310,7 +310,7 @@ extension ImageSlot {
   // MARK: Events of the view
 
   func visibilityChanged() {
-    // A result that waits for its delivery is shown, visible or not.
+    // A result that waits for its delivery is shown even if the view is hidden.
     guard let binding, current?.isEnded != true else { return }
     switch (isVisible, binding.stage) {
     case (true, .waitingToBeVisible):
@@ -340,7 +340,7 @@ extension ImageSlot {
     }
   }
 
-  /// True if a larger image would have no more pixels.
+  /// A Boolean value that indicates whether a larger image would have no more pixels.
   private var isWhole: Bool {
     if case .image(let picture) = shown { picture.isWhole } else { false }
   }

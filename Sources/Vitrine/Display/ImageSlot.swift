@@ -4,16 +4,17 @@ public import VitrineRuntime
 
 /// A place that shows one image at a time: the state behind a view or a reused cell.
 ///
-/// A slot takes requests and tells its display what to show: an image in memory at once, otherwise a placeholder, then
-/// the image or the failure content. In whatever order results arrive, those of earlier requests are never shown.
+/// A slot takes requests and sends its display the content to show: an image in memory at once, otherwise a
+/// placeholder, then the image or the failure content. Results of earlier requests are never shown, in whatever order
+/// they arrive.
 ///
 /// ```swift
 /// slot.load(request, placeholder: .color(.init(0xE0E0E0)), failure: .symbol("image-missing"))
 /// ```
 /// - A stale image in memory is shown at once, revalidated in the background, and replaced only if it changed.
 /// - Loading the current request again restarts nothing, unless it had failed.
-/// - A slot that failed tries again when another slot of the mailbox has loaded the same source, in whatever size; it
-///   shows its failure content until then. ``retry()`` asks the server at once.
+/// - A slot that failed tries again when another slot of the mailbox has loaded the same source, in any size; it shows
+///   its failure content until then. ``retry()`` asks the server at once.
 /// - The slot retains neither its display nor itself. Releasing it handles its load as ``whenLeft`` says.
 ///
 /// ## Supporting a toolkit
@@ -24,8 +25,8 @@ public import VitrineRuntime
 ///   not on screen yet, sets ``isVisible`` to `false`.
 /// - Bound to an item: calls ``load(_:placeholder:failure:)-(ImageRequest?,_,_)``. An image in memory is shown within
 ///   that call.
-/// - Laid out, or its display's scale changed: calls ``sizeChanged(width:height:scale:)``; also before the first layout, if
-///   the size is known from the cells around it.
+/// - Laid out, or its display's scale changed: calls ``sizeChanged(width:height:scale:)``; also before the first
+///   layout, if the size is known from the cells around it.
 /// - Enters or leaves the screen (mapped and unmapped, in GTK): sets ``isVisible``.
 /// - Unbound, for reuse: calls ``prepareForReuse()``.
 /// - Destroyed: releases the slot.
@@ -34,7 +35,7 @@ public final class ImageSlot {
   /// The display; while it is `nil`, nothing is shown.
   public weak var display: (any ImageDisplay)?
 
-  /// The decoding size of images whose requests name none; defaults to ``Sizing/asRequested``.
+  /// The decoding size of images whose requests have no size; defaults to ``Sizing/asRequested``.
   ///
   /// A change applies from the next load on.
   public var sizing = Sizing.asRequested
@@ -50,8 +51,8 @@ public final class ImageSlot {
   /// A change applies from the next load on.
   public var showsPreviews = false
 
-  /// A Boolean value that indicates whether images move, even if their requests do not say so
-  /// (``ImageRequest/animates``); defaults to `false`.
+  /// A Boolean value that indicates whether animations play, even if requests do not set ``ImageRequest/animates``;
+  /// defaults to `false`.
   ///
   /// The display plays ``ImageResponse/animation``. A change applies from the next load on.
   public var animates = false
@@ -67,7 +68,7 @@ public final class ImageSlot {
   /// A Boolean value that indicates whether loads wait although the view is visible, as in a fast scroll; defaults to
   /// `false`.
   ///
-  /// Images in memory are shown either way. A running load goes on.
+  /// Images in memory are shown either way. A running load continues.
   package var defersLoads = false {
     didSet { if oldValue, !defersLoads { visibilityChanged() } }
   }
@@ -82,22 +83,22 @@ public final class ImageSlot {
   var viewSize: PixelBox?
   /// The number of device pixels in a point of the view.
   var viewScale = 1.0
-  /// The load whose results are shown; those of any other are late.
+  /// The load whose results are shown; results of any other load are late.
   var current: SlotLoad? {
     didSet { if (current == nil) != (oldValue == nil) { loadingChanged?(current != nil) } }
   }
 
-  /// Called when a load begins or ends, for the view's own indicator.
+  /// The closure called when a load begins or ends, for the view's own indicator.
   package var loadingChanged: ((Bool) -> Void)?
-  /// Called like ``onProgress``, for the view's own indicator.
+  /// The closure called like ``onProgress``, for the view's own indicator.
   package var progressChanged: ((LoadProgress) -> Void)?
-  /// Returns the request to load in place of another, which has the size that is wanted by now.
+  /// The closure that replaces a request before its load, when its size is known.
   package var replace: ((ImageRequest) -> ImageRequest)?
-  /// Incremented by every call, so that a re-entrant call is noticed.
+  /// The number of calls so far, by which a re-entrant call is noticed.
   var generation = 0
   /// The wait for the view's size to settle.
   var rest: ScheduledAction?
-  /// Incremented for each wait, so that a finished one is not taken for the current one.
+  /// The number of waits so far, which distinguishes a finished wait from the current one.
   var restCount = 0
 
   /// Creates a visible slot without a size or content.
@@ -123,7 +124,7 @@ public final class ImageSlot {
     current?.leave(whenLeft)
   }
 
-  /// True while an image is loading or waits to be loaded.
+  /// A Boolean value that indicates whether an image is loading or waits to be loaded.
   package var isLoading: Bool {
     binding.map { [.waitingForSize, .waitingToBeVisible, .loading].contains($0.stage) } ?? false
   }
@@ -132,16 +133,17 @@ public final class ImageSlot {
 
   /// Shows an image: at once if it is in memory, otherwise when it has loaded.
   ///
-  /// Loading the current request again changes only its priority, unless it had failed: then it is loaded again, which
-  /// a remembered failure answers (``ImagePipeline/Configuration/remembersFailures``); ``retry()`` does not ask that.
+  /// Loading the current request again changes only its priority, unless it has failed. A failed request is loaded
+  /// again, but a remembered failure may answer it (``ImagePipeline/Configuration/remembersFailures``); ``retry()``
+  /// skips remembered failures.
   ///
   /// - Parameters:
   ///   - request: The image to show; `nil` is the same as ``prepareForReuse()``.
   ///   - placeholder: The content while the image loads, unless the request has one of its own
   ///     (``ImageRequest/placeholder``). Defaults to nothing.
   ///   - failure: The content after a failure. Defaults to the placeholder, or to nothing if that is
-  ///     ``Placeholder/keepCurrent``. What resembles the image never stands for a failure: of a cached variant its
-  ///     alternative does, of a hash its average colour.
+  ///     ``Placeholder/keepCurrent``. A failure is never shown as a picture that resembles the image: a cached variant
+  ///     is replaced by its alternative, a hash by its average colour.
   public func load(_ request: ImageRequest?, placeholder: Placeholder = .none, failure: Placeholder? = nil) {
     guard let request else { return prepareForReuse() }
     mailbox.statistics.binds += 1
@@ -180,8 +182,8 @@ public final class ImageSlot {
 
   /// Loads the current image again after it has failed, as a button beside the failure content does.
   ///
-  /// The server is asked, whatever the pipeline remembers of the failure. The placeholder is shown meanwhile. Does
-  /// nothing if the load has not failed.
+  /// The server is asked even if the pipeline remembers the failure. The placeholder is shown meanwhile. Does nothing
+  /// if the load has not failed.
   public func retry() {
     guard let failed = binding, failed.stage == .failed else { return }
     loader.forgetFailure(of: sized(failed) ?? failed.request)
@@ -189,7 +191,7 @@ public final class ImageSlot {
     bind(again, isAgain: true)
   }
 
-  /// Cancels the load, whatever ``whenLeft`` says, and keeps what is shown.
+  /// Cancels the load, regardless of ``whenLeft``, and keeps the current content.
   ///
   /// Does nothing if no image is loading or waiting to be loaded.
   public func cancel() {
@@ -211,7 +213,7 @@ public final class ImageSlot {
   ///
   /// Starts a load that waited for the size. An image is loaded again only if the view has outgrown the size it was
   /// made for by more than a pixel; meanwhile it stays. While the view keeps growing, only a few sizes are loaded; the
-  /// exact one follows when the size has rested for a quarter of a second.
+  /// exact size follows when the view has not grown for a quarter of a second.
   ///
   /// - Parameters:
   ///   - width: The width in device pixels.

@@ -20,31 +20,30 @@ public enum Placeholder: Sendable {
   /// It is decoded by the slot, within the call that shows it, in less time than a bitmap takes to be drawn. Processors
   /// of the request are not applied to it.
   case thumbHash(ThumbHash)
-  /// A blurred picture of the image, as ``thumbHash(_:)``, from a hash that does not know the image's shape.
+  /// A blurred picture of the image, as ``thumbHash(_:)``, from a hash that does not contain the image's shape.
   ///
-  /// `aspectRatio` is the image's width divided by its height. Defaults to `nil`: the shape of the size at which the image
-  /// is requested, or else of the view.
+  /// `aspectRatio` is the image's width divided by its height. Defaults to `nil`: the shape of the size at which the
+  /// image is requested, or else of the view.
   case blurHash(BlurHash, aspectRatio: Double? = nil)
-  /// A picture that came with the program, by its name, which each toolkit resolves its own way: GTK takes a path of a
-  /// GResource (`/org/example/cat.png`), or else a file as ``ImageSource/resource(_:in:)`` does, Apple's the asset
-  /// catalogue.
+  /// A picture that came with the program, by its name.
   ///
-  /// It is read and decoded on the main thread when it is first shown, so keep it small. A name that is not found shows
-  /// nothing.
+  /// Each toolkit resolves the name in its own way: GTK takes a path of a GResource (`/org/example/cat.png`), or else a
+  /// file as ``ImageSource/resource(_:in:)`` does; Apple's toolkits take the asset catalogue. The picture is read and
+  /// decoded on the main thread when it is first shown, so keep it small. A name that is not found shows nothing.
   case resource(String)
-  /// An icon by its name, which each toolkit resolves its own way: in the icon theme, or among the system's symbols.
+  /// An icon by its name, which each toolkit resolves in its own way: in the icon theme, or among the system's symbols.
   case symbol(String)
   /// Content that only the view's own toolkit can show, such as a symbol of Apple's with its configuration.
   ///
-  /// The front doors have functions that make one. A toolkit that does not know the value shows nothing.
+  /// The toolkits' modules have functions that create it. A toolkit that does not know the value shows nothing.
   case native(any Hashable & Sendable)
 
-  /// Returns the picture of a ThumbHash in base64; if the text is no hash, the alternative.
+  /// Returns the picture of a ThumbHash in base64; if the text is not a hash, the alternative.
   public static func thumbHash(base64 text: String, else other: Placeholder = .none) -> Placeholder {
     (try? ThumbHash(base64: text)).map { .thumbHash($0) } ?? other
   }
 
-  /// Returns the picture of a BlurHash; if the text is no hash, the alternative.
+  /// Returns the picture of a BlurHash; if the text is not a hash, the alternative.
   public static func blurHash(
     _ text: String,
     aspectRatio: Double? = nil,
@@ -56,19 +55,19 @@ public enum Placeholder: Sendable {
   /// The closest image in memory, or nothing; see ``cachedVariant(else:)``.
   public static let cached = Placeholder.cachedVariant(else: .none)
 
-  /// The default failure content: never a picture of something else or in another size.
+  /// The default failure content, which is never a picture of something else or in another size.
   var forFailure: Placeholder {
     switch self {
     case .keepCurrent: .none
     case .cachedVariant(let other): other.forFailure
-    // A blurred picture would look as if it were still loading.
+    // A blurred picture would suggest that the image is still loading.
     case .thumbHash(let hash): .color(hash.averageColor)
     case .blurHash(let hash, _): .color(hash.averageColor)
     case .none, .color, .image, .resource, .symbol, .native: self
     }
   }
 
-  /// Returns whether both show the same; bitmaps are compared by identity.
+  /// Returns `true` if both show the same content; bitmaps are compared by identity.
   func isEqual(to other: Placeholder) -> Bool {
     switch (self, other) {
     case (.none, .none), (.keepCurrent, .keepCurrent): true
@@ -88,7 +87,7 @@ extension BlurHash {
   /// The longer side of a placeholder, in pixels: enough to be enlarged smoothly.
   private static let placeholderSide = 32.0
 
-  /// Returns the picture with an aspect ratio, of which those that make no sense are square.
+  /// Returns the picture with an aspect ratio; invalid ratios become square, and extreme ones are limited to 1:32.
   func placeholder(aspectRatio: Double) -> Bitmap? {
     let ratio = aspectRatio.isFinite && aspectRatio > 0 ? min(max(aspectRatio, 1 / 32), 32) : 1
     let side = Self.placeholderSide

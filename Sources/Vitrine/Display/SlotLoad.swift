@@ -2,10 +2,10 @@ import VitrineCaching
 import VitrineImaging
 import VitrineRuntime
 
-/// One load of a slot: records events on any thread and delivers them on the main thread.
+/// One load of a slot, which records events on any thread and delivers them on the main thread.
 ///
-/// Of the events between two frames, the latest of each kind is delivered, once. The slot checks the load's identity
-/// before it shows anything.
+/// The latest event of each kind between two frames is delivered, once. The slot checks the load's identity before it
+/// shows anything.
 final class SlotLoad: Sendable {
   /// The events since the last delivery.
   struct News {
@@ -15,11 +15,11 @@ final class SlotLoad: Sendable {
   }
 
   private enum Phase {
-    /// Until `began(_:)` returns what has happened so far, nothing is posted.
+    /// Nothing is posted until `began(_:)` has returned the events so far.
     case beginning
     case running
     case ended
-    /// Abandoned by the slot.
+    /// The slot has abandoned the load.
     case left
   }
 
@@ -90,7 +90,7 @@ final class SlotLoad: Sendable {
     slot?.receive(news, from: self)
   }
 
-  /// True once the load has ended, even if the slot has not received the result.
+  /// A Boolean value that indicates whether the load has ended, even if the slot has not received the result.
   var isEnded: Bool { state.withLock { $0.phase == .ended } }
 
   /// Changes the priority of a running load.
@@ -98,7 +98,7 @@ final class SlotLoad: Sendable {
     state.withLock { $0.task }?.priority = priority
   }
 
-  /// Abandons the load: only what is already in the mailbox is still delivered.
+  /// Abandons the load: only events that are already in the mailbox are still delivered.
   ///
   /// - Returns: `true` if the load was still running.
   @discardableResult

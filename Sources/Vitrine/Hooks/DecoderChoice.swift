@@ -2,13 +2,13 @@ import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
 
-/// The decoders of a pipeline, as its delegate may choose them; to be used on threads that may block.
+/// The decoders that a pipeline or its delegate chooses; it is used on threads that may block.
 struct DecoderChoice: Sendable {
   static let firstByteCount = 4096
 
   private let decoders: DecoderRegistry
   private let delegate: (any PipelineDelegate)?
-  /// The pipeline's decoders, if there is neither a delegate nor a custom decoder to call, nor a process to wait for.
+  /// The pipeline's decoders; `nil` if there is a delegate or a custom decoder to call, or a process to wait for.
   let own: DecoderRegistry?
 
   init(_ configuration: ImagePipeline.Configuration) {
@@ -23,17 +23,17 @@ struct DecoderChoice: Sendable {
     return delegate.decoders(for: request, firstBytes: Data(data.prefix(Self.firstByteCount))) ?? decoders
   }
 
-  /// Returns the decoders for an arriving body; `nil` until enough of it is there.
+  /// Returns the decoders for an arriving body; `nil` until enough bytes have arrived.
   func decoders(for request: ImageRequest, arriving body: Data) -> DecoderRegistry? {
     delegate != nil && body.count < Self.firstByteCount ? nil : decoders(for: request, of: body)
   }
 
-  /// Returns true if the bytes have the header of an image; pixels are not decoded.
+  /// Returns `true` if the bytes have the header of an image; pixels are not decoded.
   func isImage(_ data: Data, _ request: ImageRequest) -> Bool {
     (try? decoders(for: request, of: data).info(of: data)) != nil
   }
 
-  /// Returns true if both headers promise the same picture, or neither is that of an image.
+  /// Returns `true` if both headers have the same size and number of frames, or if neither belongs to an image.
   func isSamePicture(_ data: Data, as original: Data, _ request: ImageRequest) -> Bool {
     let kept = try? decoders(for: request, of: data).info(of: data)
     let known = try? decoders(for: request, of: original).info(of: original)

@@ -21,13 +21,13 @@
 /// 32 such calls the load fails with ``LoadError/Code/intercepted``.
 ///
 /// Its result goes to the task and into no cache: the pipeline stores images under the request that was passed to
-/// `next`. Change pixels in a processor, and requests that look-ups in memory must see in
+/// `next`. To change pixels, use a processor. To change requests for look-ups in memory, too, use
 /// ``PipelineDelegate/willLoad(_:)``.
 public protocol ImageInterceptor: Sendable {
   /// Returns the image of a request.
   ///
-  /// The task's progress, previews and priority are those of the loads in `next`. Cancelling the task cancels the
-  /// `Task` that runs this method, and discards its result.
+  /// The task's progress, previews and priority come from the loads in `next`. Cancelling the task cancels the `Task`
+  /// that runs this method, and discards its result.
   ///
   /// - Parameters:
   ///   - request: The request, after changes by the delegate and earlier interceptors.

@@ -15,7 +15,7 @@ final class InterceptJob: Job<ImageResponse>, @unchecked Sendable {
   /// The number of interceptor calls that the current `Task` is nested in, each of another task of a pipeline.
   @TaskLocal
   private static var depth = 0
-  /// The depth at which an interceptor that loads from its own pipeline counts as calling itself without end.
+  /// The depth at which an interceptor that loads from its own pipeline counts as endlessly recursive.
   static let depthLimit = 32
 
   /// The image that the task waits for.
@@ -74,7 +74,7 @@ final class InterceptJob: Job<ImageResponse>, @unchecked Sendable {
     return furthest
   }
 
-  /// Keeps downloads going that are to outlive their tasks; called before the job is left.
+  /// Continues the downloads that outlive their tasks; must be called before the job is left.
   func keepFetching(_ turn: inout Turn) {
     for load in loads.values where load.request.continuesDownload { context.keepFetching(load.request, &turn) }
   }
@@ -98,7 +98,7 @@ final class InterceptJob: Job<ImageResponse>, @unchecked Sendable {
   }
 
   private func load(_ request: ImageRequest) async throws(LoadError) -> ImageResponse {
-    // Its keys are made here, where no lock is held.
+    // The keys are made here, where no lock is held.
     let request = request.prepared(by: nil)
     if let hit = context.imageInMemory(request), !hit.isStale { return hit }
     let outcome = Outcome()

@@ -2,7 +2,7 @@ public import VitrineHTTP
 public import VitrineImaging
 import VitrineRuntime
 
-/// A type that takes part in a pipeline's work: rewrites requests, chooses decoders, decides what is stored.
+/// A type that takes part in a pipeline's work: rewrites requests, chooses decoders, decides about storage.
 ///
 /// ```swift
 /// struct Mirror: PipelineDelegate {
@@ -23,11 +23,11 @@ public protocol PipelineDelegate: Sendable {
   /// The result replaces the request everywhere: in loads, prefetches and cancellations, in look-ups in memory, and in
   /// the pipeline's ``PipelineCache``. It must be the same for the same request for as long as the loaded images are to
   /// be found. The method is called within each of these calls, also on the main thread, so it must be quick; a changed
-  /// request costs about a microsecond for new keys. A rewritten request is not rewritten again. Of several sources,
-  /// each is rewritten as a request of its own.
+  /// request costs about a microsecond for new keys. A rewritten request is not rewritten again. Each of several
+  /// sources is rewritten as a request of its own.
   func willLoad(_ request: ImageRequest) -> ImageRequest
 
-  /// Returns the decoders for an image; `nil`, the default, for those of the pipeline.
+  /// Returns the decoders for an image; `nil`, the default, selects the pipeline's own.
   ///
   /// Called on a thread that may block, before an image or a preview is decoded, once for all requests that share it.
   ///
@@ -45,24 +45,24 @@ public protocol PipelineDelegate: Sendable {
   /// data requests, too. They keep the content ID, so they must show the same picture, for instance without metadata or
   /// compressed again. Bytes that differ in size (after orientation) or frame count are not stored, nor is an image in
   /// place of other data. Since this method needs whole bodies, a pipeline with a delegate keeps no partial downloads.
-  /// To encrypt what is stored, use a `SealedDataCache`.
+  /// To encrypt stored data, use a `SealedDataCache`.
   ///
   /// - Parameters:
   ///   - data: The bytes from the server.
-  ///   - request: The request after ``willLoad(_:)``; the first of those that share the transfer.
+  ///   - request: The request after ``willLoad(_:)``; if several requests share the transfer, the first.
   ///   - response: The server's response.
-  /// - Returns: The bytes to store; `nil` to store nothing and to remove those of an earlier response.
+  /// - Returns: The bytes to store; `nil` to store nothing and to remove the bytes of an earlier response.
   func willStore(_ data: Data, for request: ImageRequest, response: HTTPResponse) -> Data?
 
   /// Returns `true`, the default, to store a finished image that the ``StoragePolicy`` selects.
   ///
-  /// It is independent of ``willStore(_:for:response:)``: refuse in both what must not reach the disk at all. Called on
-  /// a thread that may block, before the caller is answered.
+  /// It is independent of ``willStore(_:for:response:)``: to keep an image off the disk entirely, refuse it in both.
+  /// Called on a thread that may block, before the caller is answered.
   func keepsFinished(_ image: ImageResponse, for request: ImageRequest) -> Bool
 
   /// Returns `true`, the default, to store an encoded image.
   ///
-  /// It is independent of the other two. Called on a thread that may block, before the caller is answered.
+  /// It is independent of the other two methods. Called on a thread that may block, before the caller is answered.
   func keepsEncoded(_ image: EncodedImage, for request: ImageRequest) -> Bool
 }
 

@@ -36,7 +36,7 @@ private struct ChromeTrace: Encodable {
     let name: String
     let ph: String
     var cat: String?
-    /// Microseconds.
+    /// The time in microseconds.
     var ts: Double?
     var dur: Double?
     let pid = 1

@@ -2,14 +2,14 @@ import VitrineCaching
 import VitrineHTTP
 import VitrineRuntime
 
-/// Carries events from where they happen, mostly under a lock, to the observers, which may be slow.
+/// A feed of events from their origin, mostly under a lock, to the observers, which may be slow.
 final class EventFeed: Sendable {
   typealias Telling = @Sendable (any PipelineObserver, PipelineEvent) -> Void
 
   private struct State {
     var waiting: [@Sendable () -> Void] = []
     var isDelivering = false
-    /// The number of events that were taken from `waiting` and are not being delivered yet.
+    /// The number of events that were taken from `waiting` and whose delivery has not begun.
     var taken = 0
     var missed = 0
   }
@@ -21,7 +21,7 @@ final class EventFeed: Sendable {
   private let state = Lock(State())
   private let queue = WorkQueue(label: "vitrine-observe", width: 1)
 
-  /// Returns `nil` if there are no observers and no log.
+  /// Creates a feed; returns `nil` if there are no observers and no log.
   init?(_ configuration: ImagePipeline.Configuration) {
     log = configuration.log.map { PipelineLog($0, clock: configuration.clock) }
     let listeners: [(any PipelineObserver)?] = [configuration.observer, log]
@@ -51,7 +51,7 @@ final class EventFeed: Sendable {
     }
   }
 
-  /// Returns false if the next request must be skipped; events of requests that have begun are never skipped.
+  /// Returns `false` if the next request must be skipped; events of requests that have begun are never skipped.
   func begins() -> Bool {
     state.withLock { state in
       guard state.waiting.count + state.taken < Self.limit else {
@@ -66,7 +66,7 @@ final class EventFeed: Sendable {
     afterAll { [observers] in tell(observers, event) }
   }
 
-  /// Runs an action on the observers' thread after everything that was posted before.
+  /// Runs an action on the observers' thread after all earlier events.
   func afterAll(_ action: @escaping @Sendable () -> Void) {
     let isDue = state.withLock { state in
       state.waiting.append(action)
@@ -77,7 +77,7 @@ final class EventFeed: Sendable {
     do throws(WorkQueueError) {
       try queue.enqueue { [self] _ in deliver() }
     } catch {
-      // The system has no thread to give; the next event tries again.
+      // The system has no thread left; the next event tries again.
       state.withLock { $0.isDelivering = false }
     }
   }
@@ -94,7 +94,7 @@ final class EventFeed: Sendable {
       if missed > 0 { observers.requestsMissed(missed) }
       guard !actions.isEmpty else { return }
       for action in actions {
-        // Before the action: whoever waits for it may begin a request as soon as it runs.
+        // The count drops before the action, since its caller may begin a request as soon as it runs.
         state.withLock { $0.taken -= 1 }
         action()
       }

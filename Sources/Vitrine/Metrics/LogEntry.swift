@@ -8,7 +8,7 @@ public struct LogEntry: Sendable, Hashable, CustomStringConvertible {
     case debug
     /// A request finished.
     case info
-    /// A request goes on despite a problem: a stale image was served, a transfer is retried, the disk cache fails.
+    /// A request continues despite a problem: a stale image was served, a transfer is retried, the disk cache fails.
     case warning
     /// A request failed.
     case error

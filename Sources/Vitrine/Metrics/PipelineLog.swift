@@ -1,7 +1,7 @@
 import VitrineHTTP
 import VitrineRuntime
 
-/// Turns events into log entries.
+/// An observer that turns events into log entries.
 final class PipelineLog: PipelineObserver {
   private let write: @Sendable (LogEntry) -> Void
   private let clock: any TimeSource
@@ -16,11 +16,12 @@ final class PipelineLog: PipelineObserver {
     write(LogEntry(level: level, source: source?.onOneLine, message: message.onOneLine, time: clock.now))
   }
 
-  /// Logs a problem of the disk cache.
+  /// Logs that a decode does not return.
   func decodeIsStuck(_ format: String) {
     say(.warning, "the \(format) decoder does not return: another thread takes its place", nil)
   }
 
+  /// Logs a problem of the disk cache.
   func warn(_ trouble: String) { say(.warning, "disk cache: \(trouble)", nil) }
 
   /// Logs a retry of a transfer.
@@ -118,7 +119,7 @@ final class PipelineLog: PipelineObserver {
     }
   }
 
-  /// Describes what a request without pixels was for.
+  /// Describes the purpose of a request without pixels.
   private static func prefix(_ purpose: StageTrace.Fact?) -> String {
     switch purpose {
     case "revalidation": "revalidation: "

@@ -7,7 +7,7 @@
 /// let pipeline = ImagePipeline { $0.observer = Counting() }
 /// ```
 /// Every method has a default that does nothing. Calls come one at a time, on a thread of their own and never under a
-/// lock, so they may block and may use the pipeline. Events of one stage come in order, a stage begins after the one
+/// lock, so they may block and may use the pipeline. Events of one stage come in order, a stage begins after the stage
 /// that waits for it, and every end follows its beginning. An event has its own time, which may precede the call.
 ///
 /// Hits of `ImagePipeline.cachedImage(for:)` are not reported.
@@ -18,15 +18,16 @@ public protocol PipelineObserver: Sendable {
   func stageBegan(_ event: PipelineEvent)
   /// Another request waits for a stage that is under way, or has just ended.
   func stageJoined(by request: Int, _ event: PipelineEvent)
-  /// A stage entered a phase and so ended the one before.
+  /// A stage entered a phase, and so ended the previous one.
   func phaseBegan(_ phase: String, _ event: PipelineEvent)
   /// A fact became known; it is in the event's facts.
   func noted(_ fact: String, _ event: PipelineEvent)
-  /// A stage ended; the fact `error` says that it failed, or that nobody waits for it any more.
+  /// A stage ended. The fact `error` shows that it failed or was abandoned by all requests.
   func stageEnded(_ event: PipelineEvent)
   /// A request ended; its caller is notified at the same time.
   func requestEnded(_ outcome: PipelineOutcome, _ event: PipelineEvent)
-  /// So many requests were left out, from beginning to end, because 10,000 events were waiting for slow observers.
+  /// This number of requests was left out, from beginning to end, because 10,000 events were waiting for slow
+  /// observers.
   func requestsMissed(_ count: Int)
 }
 
@@ -51,9 +52,9 @@ extension PipelineObserver {
 
 /// An event of a request or of one of its stages.
 public struct PipelineEvent: Sendable, Hashable {
-  /// The id of the request; for a shared stage, of the request that began it.
+  /// The id of the request; a shared stage has the id of the request that began it.
   public let request: Int
-  /// The id of the stage; for the request itself, equal to ``request``.
+  /// The id of the stage; the request itself has the id ``request``.
   public let stage: Int
   /// The kind of the stage.
   public let kind: StageKind
@@ -69,9 +70,9 @@ public struct PipelineEvent: Sendable, Hashable {
 public enum PipelineOutcome: Sendable {
   /// An image.
   case image(ImageResponse)
-  /// The data of a request for data alone.
+  /// The data of a request for data only.
   case data(byteCount: Int)
-  /// An error; a cancelled request ends with one, too.
+  /// An error; a cancelled request also ends with an error.
   case failure(LoadError)
 }
 

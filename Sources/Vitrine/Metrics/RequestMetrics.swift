@@ -14,15 +14,15 @@ public struct RequestMetrics: Sendable, Hashable, Identifiable {
   public struct Phase: Sendable, Hashable {
     /// The name of the phase.
     ///
-    /// `wait` for another stage, `queue` for a turn, `look-up` in a cache, `request` until the response, `body`,
-    /// `work`.
+    /// The phases are `wait` for another stage, `queue` for a turn, `look-up` in a cache, `request` until the response,
+    /// `body`, and `work`.
     public let name: String
     /// The beginning.
     public let began: Duration
-    /// The end; `nil` while the phase goes on.
+    /// The end; `nil` while the phase is running.
     public internal(set) var ended: Duration?
 
-    /// The length; `nil` while the phase goes on.
+    /// The duration; `nil` while the phase is running.
     public var duration: Duration? { ended.map { $0 - began } }
   }
 
@@ -58,7 +58,7 @@ public struct RequestMetrics: Sendable, Hashable, Identifiable {
     public let source: String
     /// The beginning.
     public let began: Duration
-    /// The end; `nil` while the stage goes on.
+    /// The end; `nil` while the stage is running.
     public internal(set) var ended: Duration?
     /// The time at which this request began to wait for the stage: ``began``, or later if another request began it.
     public internal(set) var since: Duration
@@ -71,7 +71,7 @@ public struct RequestMetrics: Sendable, Hashable, Identifiable {
     /// The stages that this stage waited for, in order.
     public internal(set) var stages: [Stage] = []
 
-    /// The length; `nil` while the stage goes on.
+    /// The duration; `nil` while the stage is running.
     public var duration: Duration? { ended.map { $0 - began } }
 
     /// The end of the last part of the stage, without shared stages.
@@ -91,9 +91,9 @@ public struct RequestMetrics: Sendable, Hashable, Identifiable {
   public var source: String { root.source }
   /// The time at which the request was made.
   public var began: Duration { root.began }
-  /// The time at which the caller received the result; `nil` while the request goes on.
+  /// The time at which the caller received the result; `nil` while the request is running.
   public var ended: Duration? { root.ended }
-  /// The length of the request; `nil` while it goes on.
+  /// The duration of the request; `nil` while it is running.
   public var duration: Duration? { root.duration }
   /// The facts: `from` (the origin), `bytes`, `width` and `height`, or the `error`.
   public var facts: [String: Fact] { root.facts }
@@ -102,7 +102,7 @@ public struct RequestMetrics: Sendable, Hashable, Identifiable {
 
   /// The total time that the request spent in queues so far: for a connection, a decoder, a processor.
   ///
-  /// Of a shared stage, only the time that this request waited counts.
+  /// A shared stage counts only from the time at which this request began to wait.
   public var queueWait: Duration { root.queueWait(from: root.began) }
 
   /// The origin of the image or its bytes; `nil` if there is none.
@@ -114,7 +114,7 @@ public struct RequestMetrics: Sendable, Hashable, Identifiable {
   /// The cache decision and its reason, such as `revalidate: max-age`; `nil` if no data cache was used.
   public var cacheDecision: String? { root.all.lazy.compactMap { $0.facts["decision"] }.first?.description }
 
-  /// A Boolean value that indicates whether the request shared a stage that another had begun.
+  /// A Boolean value that indicates whether the request shared a stage that another request had begun.
   public var isCoalesced: Bool { root.all.contains { $0.isShared } }
 }
 
@@ -132,7 +132,7 @@ extension RequestMetrics.Stage {
 // MARK: - Description
 
 extension RequestMetrics: CustomStringConvertible {
-  /// The tree, one stage a line, with times in milliseconds since the request was made.
+  /// The tree, one stage per line, with times in milliseconds since the request was made.
   public var description: String {
     var lines: [String] = []
     root.describe(since: began, indent: "", &lines)

@@ -6,7 +6,7 @@ import VitrineRuntime
 /// let pipeline = ImagePipeline { $0.observer = SignpostObserver() }
 /// ```
 /// It works on Apple platforms and does nothing elsewhere. An interval begins and ends when the observer is notified,
-/// which on a busy machine is slightly late.
+/// which is slightly late on a busy machine.
 public struct SignpostObserver: PipelineObserver {
   private let intervals = SignpostIntervals()
 

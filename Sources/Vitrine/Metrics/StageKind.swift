@@ -2,7 +2,7 @@
 ///
 /// Later versions may add kinds; a `switch` over them needs a default.
 public struct StageKind: RawRepresentable, Hashable, Sendable, CustomStringConvertible, ExpressibleByStringLiteral {
-  /// The name, as in traces.
+  /// The name, as it appears in traces.
   public let rawValue: String
 
   /// Creates a kind with a name.
@@ -27,11 +27,11 @@ public struct StageKind: RawRepresentable, Hashable, Sendable, CustomStringConve
   public static let transfer: StageKind = "transfer"
   /// The decoding of an image.
   public static let decode: StageKind = "decode"
-  /// The making of an image from a larger variant in memory.
+  /// The resampling of an image from a larger variant in memory.
   public static let resample: StageKind = "resample"
   /// One processor.
   public static let process: StageKind = "process"
-  /// An image as a file: found on disk, or encoded.
+  /// The encoding of an image, or its look-up on disk as a file.
   public static let encode: StageKind = "encode"
 
   /// The name.

@@ -17,9 +17,9 @@ package final class TraceRecorder: Sendable {
   func append(_ request: StageTrace) { recorded.withLock { $0.append(request) } }
 }
 
-/// Creates the traces of a pipeline's stages and keeps none of them.
+/// A factory for the traces of a pipeline's stages, which keeps none of them.
 ///
-/// A pipeline without metrics or observers has no recorder, and pays for a `nil` check at each stage.
+/// A pipeline without metrics or observers has no recorder, and pays only for a `nil` check at each stage.
 final class StageRecorder: Sendable {
   /// The purpose of a request.
   enum Purpose: String {
@@ -31,7 +31,7 @@ final class StageRecorder: Sendable {
   let feed: EventFeed?
   private let lastID = Lock(0)
 
-  /// Returns `nil` if nothing uses traces.
+  /// Creates a recorder; returns `nil` if nothing uses traces.
   init?(_ configuration: ImagePipeline.Configuration) {
     kept = configuration.recorder
     feed = EventFeed(configuration)
@@ -61,12 +61,13 @@ final class StageRecorder: Sendable {
 
 /// A stage of a request: its phases in order, and the stages that it waited for.
 ///
-/// Several requests may wait for one stage; the first owns it, the others share it. Events without a time happen now.
+/// Several requests may wait for one stage; the first owns it, the others share it. An event without a time happens
+/// now.
 package final class StageTrace: Sendable {
   package typealias Fact = RequestMetrics.Fact
 
   private struct State {
-    /// The stage as it is now, without the stages that it waited for.
+    /// The current state of the stage, without the stages that it waited for.
     var stage: RequestMetrics.Stage
     var waits: [(stage: StageTrace, since: Duration, isShared: Bool)] = []
     var lastTime: Duration
@@ -102,13 +103,13 @@ package final class StageTrace: Sendable {
   package func enter(_ phase: String, at time: Duration? = nil) {
     change(at: time, telling: { $0.phaseBegan(phase, $1) }) { stage, time in
       stage.endPhase(at: time)
-      // Most stages have no more than these.
+      // Most stages have no more than four phases.
       if stage.phases.isEmpty { stage.phases.reserveCapacity(4) }
       stage.phases.append(RequestMetrics.Phase(name: phase, began: time))
     }
   }
 
-  /// Records a fact, replacing an earlier one of that name.
+  /// Records a fact, which replaces an earlier one with the same name.
   package func note(_ name: String, _ fact: Fact, at time: Duration? = nil) {
     change(at: time, telling: { $0.noted(name, $1) }) { stage, _ in stage.facts[name] = fact }
   }
@@ -126,7 +127,7 @@ package final class StageTrace: Sendable {
     }
   }
 
-  /// Ignores changes after the end: work that nobody waits for may still enter its next phase.
+  /// Ignores changes after the end: abandoned work may still enter its next phase.
   private func change(
     at time: Duration?,
     telling: @autoclosure () -> EventFeed.Telling,
@@ -135,7 +136,7 @@ package final class StageTrace: Sendable {
     let time = time ?? recorder.now
     state.withLock { state in
       guard state.stage.ended == nil else { return }
-      // A turn's time is that of its beginning, and it may have waited for another turn.
+      // A turn's time is taken at its beginning, and the turn may have waited for another one.
       let time = max(time, state.lastTime)
       state.lastTime = time
       change(&state.stage, time)
@@ -143,7 +144,7 @@ package final class StageTrace: Sendable {
     }
   }
 
-  // Under the lock, so that a stage's events are posted in order.
+  // The caller holds the lock, so that a stage's events are posted in order.
   private func tell(_ telling: @autoclosure () -> EventFeed.Telling, _ state: State, at time: Duration) {
     guard let feed = recorder.feed, let request = state.request else { return }
     let (id, kind, facts) = (state.stage.id, state.stage.kind, state.stage.facts)
@@ -166,14 +167,16 @@ package final class StageTrace: Sendable {
   func wait(for stage: StageTrace?) {
     guard let stage else { return }
     let isShared = stage.join(state.withLock { $0.request })
-    // A request that joins a running stage has recorded something at about this time.
+    // A request that joins a running stage has just recorded a time close to this one.
     state.withLock { state in
       let since = isShared ? max(state.lastTime, stage.began) : stage.began
       state.waits.append((stage, since, isShared))
     }
   }
 
-  /// - Returns: True if the stage belongs to another request.
+  /// Joins a request to the stage; the first request owns it.
+  ///
+  /// - Returns: `true` if the stage belongs to another request.
   private func join(_ request: Int?) -> Bool {
     state.withLock { state in
       guard state.isOwned else {

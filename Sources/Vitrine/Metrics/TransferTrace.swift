@@ -4,9 +4,9 @@ import VitrineRuntime
 extension StageTrace {
   /// Adds a transfer as a stage that has just ended; a load with redirects or retries has several.
   func add(_ metrics: LoadMetrics) {
-    // The end of each phase, relative to the beginning.
+    // The phases and their ends, relative to the beginning.
     var phases: [(name: String, end: Duration)] = []
-    // A reused connection's times are those of its look-up in the pool.
+    // For a reused connection, these times belong to its look-up in the pool.
     if !metrics.isConnectionReused {
       if let end = metrics.nameLookup { phases.append(("name look-up", end)) }
       if let end = metrics.connected { phases.append(("connect", end)) }

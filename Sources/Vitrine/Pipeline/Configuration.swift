@@ -11,13 +11,14 @@ extension ImagePipeline {
     /// Defaults to a cache of the pipeline's own, which holds a fifth of the memory that the process may use (the
     /// machine's or its control group's), at most 768 MB.
     public var memoryCache: MemoryCache<CachedImage>?
-    /// The source of memory warnings, on which ``memoryCache`` frees half of its contents, or all that no view shows.
+    /// The source of memory warnings, on which ``memoryCache`` frees half of its contents, or all images that no view
+    /// shows.
     ///
     /// `nil` ignores them. Defaults to the system.
     public var memoryPressure: (any MemoryPressureSource)? = .system
     /// The cache of encoded bytes of URLs; defaults to `nil`, no cache.
     public var diskCache: (any DataCaching)?
-    /// The way of sharing work with pipelines on other machines; defaults to `nil`, none.
+    /// The coordinator that shares work with pipelines on other machines; defaults to `nil`, none.
     package var coordinating: (any WorkCoordinating)?
     /// The decoders; defaults to `DecoderRegistry.standard`.
     public var decoders = DecoderRegistry.standard
@@ -33,30 +34,31 @@ extension ImagePipeline {
     ///
     /// A lone AVIF, HEIC, JPEG XL or WebP image is decoded on as many threads, if cores are idle.
     ///
-    /// A server that decodes strangers' files may want some more: a hostile one holds its thread until the time limit.
-    /// On Linux these threads have a lower priority than the program's others.
+    /// A server that decodes untrusted files may need a few more, since a hostile file occupies its thread until the
+    /// time limit. On Linux, these threads have a lower priority than the program's other threads.
     public var maxConcurrentDecodes = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
     /// The maximum number of bytes that concurrent decodes hold together.
     ///
     /// Defaults to a quarter of the memory that the process may use (the machine's, its control group's, or its own
-    /// limit). Each decode counts with all that it holds, as `DecodeLimits.memoryByteCount` does, and waits until it
+    /// limit). Each decode counts with all of its memory, as in `DecodeLimits.memoryByteCount`, and waits until it
     /// fits. An image beyond the whole budget is decoded alone. Encoding counts, too, with an estimate for each pixel.
     public var maxConcurrentDecodeBytes = MemoryLimit.bytes / 4
-    /// The bytes from which on an image is not encoded; defaults to any number.
+    /// The maximum number of bytes of an image to encode; defaults to no limit.
     package var maxEncodeBytes = Int.max
     /// The maximum number of queued fetches, and of queued file reads, decodes and processing steps.
     ///
-    /// A request beyond the limit fails at once with ``LoadError/Code/overloaded``, whatever its priority; queued ones,
-    /// and those that share their work, do not. If the cache has a stale image that may stand in for errors, that is
-    /// served. Fetches are queued for a moment even if connections are free, so a useful limit is several times their
-    /// number. Fresh images in memory and fresh bytes on disk need no place. Dispensable work, such as previews and
-    /// storing finished images, is left out without an error. Defaults to `nil`, no limit.
+    /// A request beyond the limit fails at once with ``LoadError/Code/overloaded``, whatever its priority. Queued
+    /// requests, and requests that share their work, do not. If the cache has a stale image that may be served in place
+    /// of errors, it is served. Fetches are queued for a moment even if connections are free, so a useful limit is
+    /// several times the number of connections. Fresh images in memory and fresh bytes on disk need no place.
+    /// Dispensable work, such as previews and storing finished images, is left out without an error. Defaults to `nil`,
+    /// no limit.
     public var queueLimit: Int?
     /// The limits for decoding; defaults to `DecodeLimits()`.
     public var decodeLimits = DecodeLimits()
     /// The forms of fetched images that are stored in ``diskCache``; defaults to `.automatic`.
     public var storagePolicy = StoragePolicy.automatic
-    /// The delegate, which rewrites requests, chooses decoders and decides what is stored.
+    /// The delegate, which rewrites requests, chooses decoders and filters stored data.
     ///
     /// The pipeline retains it. Defaults to `nil`.
     public var delegate: (any PipelineDelegate)?
@@ -64,27 +66,28 @@ extension ImagePipeline {
     public var interceptors: [any ImageInterceptor] = []
     /// A Boolean value that indicates whether `file:` URLs are loaded.
     ///
-    /// Set it to `false` for URLs from strangers. ``ImageSource/file(_:)`` is always allowed. Defaults to `true`
-    /// without an ``addressGuard``, and to `false` with one.
+    /// Set it to `false` for untrusted URLs. ``ImageSource/file(_:)`` is always allowed. Defaults to `true` without an
+    /// ``addressGuard``, and to `false` with one.
     public var allowsFileURLs: Bool {
       get { setAllowsFileURLs ?? (addressGuard == nil) }
       set { setAllowsFileURLs = newValue }
     }
     private var setAllowsFileURLs: Bool?
-    /// The executor of tasks, in tests that take every step themselves; `nil` for Swift's own and queues with threads.
+    /// The executor of tasks, in tests that run every step themselves; `nil` for Swift's own executor and queues with
+    /// threads.
     package var stepper: (any TaskExecutor)?
 
     // MARK: The network
 
-    /// The rules for responses about whose freshness the server says nothing, and for stale ones.
+    /// The rules for stale responses, and for responses without freshness information.
     ///
     /// ```swift
     /// $0.freshness.defaultLifetime = .zero              // revalidate whatever has no lifetime
     /// $0.freshness.staleIfServerError = .seconds(3600)  // also if a server answers with 503
     /// ```
-    /// As in browsers, a response is fresh as long as its headers say, or else for a tenth of its age. Unlike browsers,
-    /// the default keeps a response without any date for 4 hours, and for a day after its expiry serves it, marked
-    /// stale, while the server cannot be reached. Defaults to `Freshness()`.
+    /// As in browsers, a response is fresh as long as its headers say, or else for a tenth of its age. Unlike in
+    /// browsers, a response without any date is fresh for 4 hours by default. For a day after its expiry, a response is
+    /// served, marked stale, while the server cannot be reached. Defaults to `Freshness()`.
     public var freshness = Freshness()
     /// The loader of URLs.
     ///
@@ -94,7 +97,7 @@ extension ImagePipeline {
       get { ownLoader ?? PlatformDefaults.loader }
       set { ownLoader = newValue }
     }
-    /// `nil` if none was set.
+    /// The loader that was set; `nil` for the default.
     private(set) var ownLoader: (any DataLoader)?
     /// The policy that decides whether and when a failed load is retried.
     ///
@@ -139,35 +142,35 @@ extension ImagePipeline {
     ///
     /// It is called at most twice for each attempt; see `LoadHooks.challenge`. Defaults to `nil`.
     public var challenge: (@Sendable (HTTPChallenge) async throws -> HTTPFields?)?
-    /// A Boolean value that indicates whether failed sources are not loaded again for a while, though no header says
-    /// so.
+    /// A Boolean value that indicates whether failed sources are not loaded again for a while, even without freshness
+    /// information.
     ///
-    /// An error response that says how long it is fresh (`Cache-Control`, `Expires`, or `Last-Modified` with a status
-    /// such as 404) is reused for that long in any case, as RFC 9111 has it: loads fail at once with the same error,
-    /// whose ``LoadError/detail`` tells its age. One of `no-store` or `no-cache` never is.
+    /// An error response with a freshness of its own (`Cache-Control`, `Expires`, or `Last-Modified` with a status such
+    /// as 404) is reused while it is fresh in any case (RFC 9111): loads fail at once with the same error, whose
+    /// ``LoadError/detail`` has its age. A response with `no-store` or `no-cache` is never reused.
     ///
-    /// If this is `true`, a dead URL in every cell of a list is requested once, too, although its server says nothing.
-    /// A failure is then remembered for 5 minutes after a 404,
-    /// for an hour after a 410, for a minute after other statuses from 400 to 499, and for 10 seconds after failed
-    /// transfers and failing servers, doubled with each further failure up to 5 minutes. A `Retry-After` replaces these
-    /// times, up to an hour. Meanwhile loads fail at once with the same error, whose ``LoadError/detail`` says so, or
-    /// are served a stale image that may stand in for it.
+    /// If this is `true`, a dead URL in every cell of a list is requested only once even if its server sends no
+    /// freshness information. A failure is then remembered for 5 minutes after a 404, for an hour after a 410, for a
+    /// minute after other statuses from 400 to 499, and for 10 seconds after failed transfers and failing servers,
+    /// doubled with each further failure up to 5 minutes. A `Retry-After` replaces these times, up to an hour.
+    /// Meanwhile loads fail at once with the same error, whose ``LoadError/detail`` says so, or are served a stale
+    /// image, if one is allowed in place of the error.
     ///
     /// In both cases a request that ``willSend`` changes in another way is sent, so that a new token is tried at once.
     /// A request of policy `.reload` is always sent; use it when a user taps "try again". Removing a URL from
     /// ``ImagePipeline/cache`` forgets its failure, ``ImagePipeline/forgetFailures()`` forgets all. The last 1,000
     /// failures are kept, in memory only. Defaults to `false`.
     public var remembersFailures = false
-    /// The guard that keeps the pipeline out of private networks, for servers that load URLs from strangers.
+    /// The guard that keeps the pipeline out of private networks, for servers that load untrusted URLs.
     ///
     /// The pipeline then uses a loader of its own, which checks every URL, including redirects, and every IP address to
     /// which a name resolves. Refused loads fail with ``LoadError/Code/forbidden``. A ``loader`` that is set as well
     /// must obey the guard (`DataLoader.obeys(_:)`), as a `CurlLoader` made with the same guard does; with any other
-    /// loader, everything that would have to be loaded fails with ``LoadError/Code/forbidden``.
+    /// loader, every load that the caches cannot serve fails with ``LoadError/Code/forbidden``.
     ///
     /// Cached images are served without a check. For files, see ``allowsFileURLs``. Defaults to `nil`, no guard.
     public var addressGuard: AddressGuard?
-    /// The closure that returns the present state of the network.
+    /// The closure that returns the current state of the network.
     ///
     /// ```swift
     /// $0.networkAccess = { monitor.isOnline ? .full : .offline("no network") }
@@ -178,14 +181,14 @@ extension ImagePipeline {
       get { access ?? { .full } }
       set { access = newValue }
     }
-    /// `nil` if the network is always available.
+    /// The closure that was set; `nil` if the network is always available.
     private(set) var access: (@Sendable () -> NetworkAccess)?
 
     // MARK: Observation
 
     /// A Boolean value that indicates whether each task records its stages for ``ImageTask/metrics``.
     ///
-    /// Recording none costs nothing. Defaults to `false`.
+    /// `false` costs nothing, and is the default.
     public var collectsMetrics = false
     /// The observer of all requests' events; defaults to `nil`, which costs nothing.
     public var observer: (any PipelineObserver)?
@@ -202,12 +205,13 @@ extension ImagePipeline {
     /// The recorder of all requests' stages; `nil` for none.
     package var recorder: TraceRecorder?
 
-    /// True if tiny images are decoded where their bytes arrive, which costs less than waking a thread.
+    /// A Boolean value that indicates whether tiny images are decoded on the thread that receives their bytes, which
+    /// costs less than waking another thread.
     ///
-    /// False in tests that take every step themselves, and with a queue limit.
+    /// It is `false` in tests that run every step themselves, and with a queue limit.
     var decodesTinyImagesInline: Bool { stepper == nil && queueLimit == nil }
 
-    /// Creates a configuration of the defaults named at each property, with a memory cache of its own.
+    /// Creates a configuration with the default of each property, and with a memory cache of its own.
     public init() {
       memoryCache = MemoryCache(costLimit: PlatformDefaults.memoryCostLimit(of: MemoryLimit.bytes), clock: clock)
     }

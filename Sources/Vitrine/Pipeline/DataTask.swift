@@ -2,7 +2,7 @@ import VitrineCaching
 public import VitrineHTTP
 public import VitrineRuntime
 
-/// Encoded bytes, with the response that brought them.
+/// Encoded bytes with their response.
 public struct DataResponse: Sendable {
   /// The bytes.
   public let data: Data
@@ -76,7 +76,7 @@ extension DataEvent: TaskEvent {
 /// let response = try await task.response
 /// ```
 /// Each caller has a task of its own. Tasks for the same bytes share one transfer, also with tasks for images made from
-/// those bytes. A task runs until it ends or is cancelled, even if nobody holds it.
+/// those bytes. A task runs until it ends or is cancelled, even if it is not retained.
 public final class DataTask: Identifiable, @unchecked Sendable {
   // @unchecked: `subscription` is guarded by the jobs' lock, as every access is within a turn.
 
@@ -92,7 +92,7 @@ public final class DataTask: Identifiable, @unchecked Sendable {
   private let trace: StageTrace?
   private let context: JobContext
   private let shared: TaskState<DataEvent>
-  /// The subscription to the job, while that runs.
+  /// The subscription to the job, while the job runs.
   private var subscription: Subscription<FetchedBytes>?
 
   init(_ request: ImageRequest, _ context: JobContext, priority: Priority) {
@@ -142,7 +142,7 @@ public final class DataTask: Identifiable, @unchecked Sendable {
 
   /// The response or the error; `nil` while the task runs.
   ///
-  /// Does not wait. ``response`` does.
+  /// It does not wait; ``response`` does.
   public var result: Result<DataResponse, LoadError>? { shared.result }
 
   /// The number of bytes received so far, and the number expected.
@@ -168,7 +168,7 @@ public final class DataTask: Identifiable, @unchecked Sendable {
     get { shared.priority }
     set {
       shared.priority = newValue
-      // Read within the turn: if two threads change it, the job learns the later one last.
+      // The priority is read within the turn: if two threads change it, the job receives the later value last.
       context.turn { subscription?.setPriority(shared.priority, &$0) }
     }
   }
@@ -193,7 +193,7 @@ public final class DataTask: Identifiable, @unchecked Sendable {
 
   // MARK: For the pipeline
 
-  /// Begins to fetch the bytes of a prepared request; called once.
+  /// Begins to fetch the bytes of a prepared request; must be called once.
   func begin(_ request: ImageRequest, _ turn: inout Turn) {
     guard !shared.isEnded else { return }
     let job = context.fetchJob(request, &turn)
@@ -201,7 +201,7 @@ public final class DataTask: Identifiable, @unchecked Sendable {
       [self] event, turn in
       receive(event, of: request, &turn)
     }
-    // Either may have ended at once.
+    // The job or the task may have ended at once.
     guard job.isRunning, !shared.isEnded else { return subscription.unsubscribe(&turn) }
     self.subscription = subscription
   }
@@ -217,7 +217,7 @@ public final class DataTask: Identifiable, @unchecked Sendable {
         if let answer = bytes.answer { turn.afterwards { answer.accept() } }
         if bytes.isRevalidationDue { context.revalidate(request, asImage: false, &turn) }
       }
-      // Behind the acceptance, so that `flush` waits for the bytes of whoever has heard of them.
+      // The task ends after the acceptance, so that `flush` waits for bytes that a caller has already received.
       turn.afterwards { [shared] in shared.end(result.map(DataResponse.init)) }
       leave(&turn)
     }

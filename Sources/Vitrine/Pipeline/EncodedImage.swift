@@ -14,49 +14,49 @@ public struct EncodedImage: Sendable {
   public let height: Int
   /// A Boolean value that indicates whether these are the original bytes as they came.
   public let isOriginal: Bool
-  /// The origin: ``ImageResponse/Origin/disk`` if the encoded image was there, otherwise that of the image that was
-  /// encoded.
+  /// The origin: ``ImageResponse/Origin/disk`` if the encoded image was on disk, otherwise the origin of the image that
+  /// was encoded.
   public let origin: ImageResponse.Origin
   /// A Boolean value that indicates whether the image was served stale.
   public let isStale: Bool
-  /// The HTTP status of the response that brought the original; `nil` for other sources.
+  /// The HTTP status of the original's response; `nil` for other sources.
   public let status: Int?
-  /// The identity of the original's bytes, the same in every encoding and size; `nil` for sources whose bytes are not
-  /// told apart.
+  /// The identity of the original's bytes, the same in every encoding and size; `nil` for sources whose versions are
+  /// not distinguished.
   ///
-  /// Together with request and encoding it makes a validator for a server's own responses.
+  /// Together with the request and the encoding, it makes a validator for a server's own responses.
   public var contentID: ContentID? { source == .none ? nil : source }
-  /// The time until which it may be served without asking the original's server; `nil` for ever.
+  /// The time until which the image may be served without a request to the original's server; `nil` for ever.
   public var expires: Date? { validity.expires }
 
-  /// The time until which it may be served while it is revalidated; `nil` for not at all.
+  /// The time until which the image may be served while it is revalidated; `nil` if it may not.
   package var usableWhileRevalidatingUntil: Date? { validity.usableWhileRevalidatingUntil }
-  /// The time until which it may be served if the server cannot be reached; `nil` for not at all.
+  /// The time until which the image may be served if the server cannot be reached; `nil` if it may not.
   package var usableOnErrorUntil: Date? { validity.usableOnErrorUntil }
-  /// False if the original's server forbids storing it.
+  /// A Boolean value that indicates whether the original's server allows storing the image.
   package var isStorable: Bool { validity.isKept }
-  /// True if the original's server allows nobody to store it who serves others.
+  /// A Boolean value that indicates whether shared caches must not store the image (`Cache-Control: private`).
   package var isPrivate: Bool { validity.isPrivate }
-  /// The time of the original's last change by its server's word; `nil` if it said none.
+  /// The time of the original's last change, according to its server; `nil` if unknown.
   package var modified: Date? { validity.modified }
 
   let source: ContentID
   let validity: Validity
-  /// True if it was served stale and must be revalidated meanwhile.
+  /// A Boolean value that indicates whether the image was served stale and must be revalidated meanwhile.
   let isRevalidationDue: Bool
 
-  /// Makes an encoded image, for fakes.
+  /// Creates an encoded image, for fakes.
   ///
   /// - Parameters:
   ///   - data: The bytes of the file.
-  ///   - format: Its format.
+  ///   - format: The format of the file.
   ///   - width: The width in pixels.
   ///   - height: The height in pixels.
   ///   - origin: The origin. Defaults to ``ImageResponse/Origin/local``.
-  ///   - isStale: A Boolean value that indicates whether it was served stale. Defaults to `false`.
-  ///   - status: The HTTP status of the response that brought the original. Defaults to `nil`.
+  ///   - isStale: A Boolean value that indicates whether the image was served stale. Defaults to `false`.
+  ///   - status: The HTTP status of the original's response. Defaults to `nil`.
   ///   - contentID: The identity of the original's bytes. Defaults to `nil`.
-  ///   - expires: The time until which it may be served. Defaults to `nil`, for ever.
+  ///   - expires: The time until which the image may be served. Defaults to `nil`, for ever.
   public init(
     _ data: Data,
     format: ImageFormat,
@@ -73,7 +73,7 @@ public struct EncodedImage: Sendable {
     (source, validity, isOriginal, isRevalidationDue) = (contentID ?? .none, .until(expires), false, false)
   }
 
-  /// Makes one of an image that has been encoded.
+  /// Creates an encoded image from the bytes and the image that was encoded.
   init(_ data: Data, _ format: ImageFormat, of image: ImageResponse) {
     (self.data, self.format) = (data, format)
     (width, height) = (image.image.width, image.image.height)
@@ -81,14 +81,14 @@ public struct EncodedImage: Sendable {
     (source, validity, isRevalidationDue) = (image.contentID, image.loaded.validity, image.isRevalidationDue)
   }
 
-  /// Makes one of the original bytes.
+  /// Creates an encoded image from the original bytes.
   init(original bytes: FetchedBytes, _ info: ImageInfo) {
     (data, format, width, height) = (bytes.data, info.format, info.width, info.height)
     (origin, isStale, status, isOriginal) = (bytes.origin, bytes.isStale, bytes.status, true)
     (source, validity, isRevalidationDue) = (bytes.contentID, bytes.validity, bytes.isRevalidationDue)
   }
 
-  /// Makes one of what a cache holds.
+  /// Creates an encoded image from the entry of a cache.
   init(
     _ data: Data,
     _ header: Header,

@@ -3,7 +3,7 @@ import VitrineHTTP
 public import VitrineRuntime
 
 extension ImagePipeline {
-  /// Loads the encoded bytes of a request, whatever they are, through the same caches as an image.
+  /// Loads the encoded bytes of a request, which need not be an image, through the same caches as an image.
   ///
   /// - Throws: ``LoadError``; with code `.cancelled`, at once, if the awaiting task is cancelled.
   public func data(for request: ImageRequest) async throws(LoadError) -> Data {
@@ -23,7 +23,7 @@ extension ImagePipeline {
   /// let response = try await pipeline.dataTask(for: request).response
   /// print(response.data.count, response.origin, response.headers["Content-Type"] ?? "")
   /// ```
-  /// The task runs until it ends, even if nobody holds it.
+  /// The task runs until it ends, even if it is not retained.
   public func dataTask(for request: ImageRequest) -> DataTask {
     let prepared = context.prepared(request)
     let task = DataTask(request, context, priority: prepared.priority)
@@ -42,7 +42,7 @@ extension ImagePipeline {
 }
 
 extension JobContext {
-  /// Returns bytes that are on disk, fresh, and readable without a wait; `nil` leaves the request to a job.
+  /// Returns bytes that are on disk, fresh, and readable without a wait; `nil` if a job is needed.
   func warmData(_ request: ImageRequest) -> DataResponse? {
     guard recorder == nil, request.cachePolicy != .reload, !request.keys.hasAlternatives, !Task.isCancelled,
       let disk = disk(for: request, .diskReads) as? any WarmDataCaching,
@@ -59,7 +59,7 @@ extension JobContext {
 
   /// Keeps a running download going in place of a leaving caller.
   func keepFetching(_ request: ImageRequest, _ turn: inout Turn) {
-    // Nothing would be stored.
+    // Without access to the disk, nothing would be stored.
     guard caches(of: request).contains(.diskWrites), isTransferring(request, &turn) else { return }
     DataLoad(self) { _ in }.begin(request, priority: .veryLow, &turn)
   }
@@ -81,12 +81,12 @@ final class DataLoad: Deliverable, RunningLoad, @unchecked Sendable {
   private var subscription: Subscription<FetchedBytes>?
   private var trace: StageTrace?
 
-  /// `onEnd` is called once with no lock held, unless the load is cancelled before.
+  /// Creates a load; `onEnd` is called once with no lock held, unless the load is cancelled first.
   init(_ context: JobContext, onEnd: @escaping @Sendable (Outcome) -> Void) {
     (self.context, state) = (context, Lock(State(onEnd: onEnd)))
   }
 
-  /// Begins to fetch the bytes of a prepared request; called once, before anyone else knows the load.
+  /// Begins to fetch the bytes of a prepared request; must be called once, before the load is shared.
   func begin(_ request: ImageRequest, priority: Priority, _ turn: inout Turn) {
     trace = context.recorder?.request(request, for: .data, at: turn.uptime)
     let job = context.fetchJob(request, &turn)
@@ -106,20 +106,20 @@ final class DataLoad: Deliverable, RunningLoad, @unchecked Sendable {
     turn.deliver(self)
   }
 
-  /// Has the bytes stored if they are an image, then ends.
+  /// Accepts the bytes if they are an image, else rejects them, then ends the load.
   private func settle(_ bytes: FetchedBytes, of request: ImageRequest, priority: Priority, _ turn: inout Turn) {
     guard let answer = bytes.answer else { return end(.success(bytes), &turn) }
     let say: @Sendable () -> Void = { [self] in
       context.decoders.isImage(bytes.data, request) ? answer.accept() : answer.reject()
       state.withLock { $0.outcome = .success(bytes) }
     }
-    // Pending until then, so that `flush` waits for bytes that were loaded ahead.
+    // The verdict is a pending write, so that `flush` waits for prefetched bytes.
     turn.afterwards { [self] in
       context.settlement.pending.add { [self] in
         let queue = context.processQueue
-        // On a worker, since a delegate may choose the decoders.
+        // The verdict needs a worker, since a delegate may choose the decoders.
         if (try? await queue.run(priority: priority, { _ in say() })) == nil { say() }
-        // Not waited for: who is told may wait for what is pending.
+        // The delivery is not awaited, since its receiver may wait for pending writes.
         if (try? queue.enqueue(priority: priority, { [self] _ in deliver() })) == nil { deliver() }
       }
     }

@@ -3,7 +3,7 @@ public import VitrineImaging
 import VitrineRuntime
 
 extension ImagePipeline {
-  /// Loads an image and encodes it, once for all who ask.
+  /// Loads an image and encodes it, once for all callers.
   ///
   /// ```swift
   /// let request = ImageRequest(url: url, size: .pixels(400, 400))
@@ -14,19 +14,20 @@ extension ImagePipeline {
   /// It is as fresh as its original, and revalidated with it. A load for encoding stores this file and no finished
   /// image; with the ``StoragePolicy`` `.original` it stores neither.
   ///
-  /// Equal encodings give the same bytes for the same picture, whatever the caches hold. An image in a cache that is
-  /// only close to what its original gives, as it was stored as a JPEG or resampled from a larger one, is made again.
+  /// Equal encodings give the same bytes for the same picture, whatever the caches contain. A cached image that differs
+  /// slightly from a decode of its original, since it was stored as a JPEG or resampled from a larger image, is made
+  /// again.
   ///
   /// The original's bytes are served as they came if the format is the same, nothing is resized or processed, and the
-  /// encoding's metadata is `.keep`, whatever its other options. An animation is encoded with all of its frames if
+  /// encoding's metadata is `.keep`; its other options do not matter. An animation is encoded with all of its frames if
   /// ``ImageRequest/animates`` is `true` and the format has a place for them.
   ///
-  /// Interceptors are not called, as for data. An image that the pipeline has from a stale-while-revalidate response is
-  /// revalidated in the background.
+  /// Interceptors are not called, as for data. A stale image that may be served during revalidation is revalidated in
+  /// the background.
   ///
   /// - Parameters:
   ///   - request: The request.
-  ///   - encoding: The format, its options, and the metadata to be written.
+  ///   - encoding: The format, its options, and the metadata to write.
   /// - Returns: The encoded image.
   /// - Throws: ``LoadError``; with code `.unencodable` if the format has no encoder in ``Configuration/encoders``, or
   ///   does not allow such an image; with code `.cancelled`, at once, if the awaiting task is cancelled.
@@ -34,7 +35,7 @@ extension ImagePipeline {
     try await load(request, encoding).result.get()
   }
 
-  /// Does the same, and returns the stages of the work too, if the pipeline records them.
+  /// Loads an image and encodes it, and also returns the stages of the work, if the pipeline records them.
   ///
   /// - Throws: ``LoadError``, as ``encoded(for:as:)-(ImageRequest,_)`` does.
   package func measuredEncoded(
@@ -68,21 +69,21 @@ extension ImagePipeline {
   }
 }
 
-/// An encoding, and the name that its files have in keys.
+/// An encoding, with its name in keys.
 ///
-/// The name may come from encoders and options of a user's, so it is made before a turn.
+/// The program's encoders and options may supply the name, so it is made before a turn.
 struct NamedEncoding: Sendable {
   let encoding: ImageEncoding
   let identifier: String
 
-  /// Must not be called within a turn.
+  /// Creates the encoding and its name; must not be called within a turn.
   init(_ encoding: ImageEncoding, _ context: JobContext) {
     (self.encoding, identifier) = (encoding, context.configuration.encoders.identifier(of: encoding))
   }
 }
 
 extension JobContext {
-  /// Returns the key under which an encoded image is stored: an extension of the image's.
+  /// Returns the key under which an encoded image is stored, an extension of the image's key.
   func encodedKey(of request: ImageRequest, _ encoding: NamedEncoding) -> CacheKey {
     request.keys.image.extended { key in
       key.append("encoded")
@@ -155,7 +156,7 @@ private final class EncodedLoad: Deliverable, @unchecked Sendable {
   /// The stages so far; `nil` if they are not recorded.
   var metrics: RequestMetrics? { trace?.metrics }
 
-  /// Subscribes to the job; called once, and not before a cancellation.
+  /// Subscribes to the job, unless the load was cancelled; called once.
   func begin(_ turn: inout Turn) {
     guard !state.isEnded else { return }
     let job = context.encodeJob(request, encoding, &turn)
@@ -163,11 +164,12 @@ private final class EncodedLoad: Deliverable, @unchecked Sendable {
       [self] event, turn in
       guard case .finished(let result) = event else { return }
       trace?.end(result, at: turn.uptime)
-      // Of several sources, the one that was found is revalidated by their job.
+      // If there are several sources, their job revalidates the image that it found.
       if case .success(let image) = result, image.isRevalidationDue, !request.keys.hasAlternatives {
         context.revalidate(request, as: encoding, &turn)
       }
-      // Behind what the job has put off, so that `flush` waits for the bytes of whoever has heard of them.
+      // The load ends after the job's deferred actions, so that `flush` waits for bytes that a caller has already
+      // received.
       turn.afterwards { [state] in state.end(result) }
       if let subscription = self.subscription.take() { turn.keep(subscription) }
       turn.deliver(self)

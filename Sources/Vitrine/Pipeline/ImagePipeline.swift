@@ -2,12 +2,12 @@ import VitrineCaching
 public import VitrineImaging
 public import VitrineRuntime
 
-/// Loads images from memory, disk, or the network, once for all callers.
+/// A pipeline that loads images from memory, disk, or the network, once for all callers.
 ///
 /// ```swift
 /// let image = try await ImagePipeline.shared.image(for: url)
 /// ```
-/// Safe to use from any thread. Blocking work runs on threads of the pipeline's own.
+/// It is safe to use from any thread. Blocking work runs on threads of the pipeline's own.
 public final class ImagePipeline: Sendable {
   /// The program's pipeline, which needs no set-up.
   ///
@@ -27,7 +27,7 @@ public final class ImagePipeline: Sendable {
   /// ```swift
   /// try ImagePipeline.configureShared { $0.decoders = try .sandboxed() }
   /// ```
-  /// - Parameter configure: Changes the settings, which are those that ``shared`` has.
+  /// - Parameter configure: A closure that changes the default settings of ``shared``.
   public static func configureShared(_ configure: (inout Configuration) throws -> Void) rethrows {
     shared = try ImagePipeline {
       $0.diskCache = PlatformDefaults.diskCache()
@@ -35,7 +35,7 @@ public final class ImagePipeline: Sendable {
     }
   }
 
-  // Made once; a look-up costs no lock.
+  // The pipeline is made once; a look-up takes no lock.
   private static let usedShared = chosenShared.use() ?? ImagePipeline { $0.diskCache = PlatformDefaults.diskCache() }
   private static let chosenShared = ChosenPipeline()
 
@@ -50,19 +50,19 @@ public final class ImagePipeline: Sendable {
 
   /// Creates a pipeline.
   ///
-  /// Two pipelines of one configuration share its caches, its loader and its hooks, and no running work.
+  /// Two pipelines with one configuration share its caches, its loader and its hooks, but no running work.
   ///
   /// - Parameter configuration: The parts. Defaults to a memory cache of the pipeline's own and no disk cache.
   public init(_ configuration: Configuration = Configuration()) {
     context = JobContext(configuration)
     pressure = configuration.memoryPressure.flatMap { configuration.memoryCache?.trims(under: $0) }
-    // An app in the background may be ended without notice.
+    // The system may terminate an app in the background without notice.
     background =
       configuration.diskCache == nil
       ? nil : ApplicationEvent.background.observe { [context] in Task { await PipelineCache(context).flush() } }
   }
 
-  /// Creates a pipeline of the default parts, changed by `configure`.
+  /// Creates a pipeline with the default parts, changed by `configure`.
   ///
   /// ```swift
   /// let pipeline = ImagePipeline { $0.maxConcurrentDecodes = 2 }
@@ -85,7 +85,7 @@ public final class ImagePipeline: Sendable {
   /// The caches of the pipeline.
   public var cache: PipelineCache { PipelineCache(context) }
 
-  /// The number of images that are being made to be encoded.
+  /// The number of images that are being made for encoding.
   package var makingCount: Int { context.places.count }
 
   /// The number of running jobs.
@@ -93,7 +93,7 @@ public final class ImagePipeline: Sendable {
 
   // MARK: Images
 
-  /// Returns the image if it is in memory; one look-up, no waiting.
+  /// Returns the image if it is in memory; does not wait.
   ///
   /// A stale image is returned, too, and marked as such. Returns `nil` without ``CacheAccess/memoryReads``.
   public func cachedImage(for request: ImageRequest) -> ImageResponse? {
@@ -123,7 +123,7 @@ public final class ImagePipeline: Sendable {
 
   /// Starts to load an image.
   ///
-  /// The task runs even if it is not kept, and retains the parts of the pipeline that it needs until it ends.
+  /// The task runs even if it is not retained, and retains the parts of the pipeline that it needs until it ends.
   public func imageTask(for request: ImageRequest) -> ImageTask { imageTask(for: request, isWatching: false, nil) }
 
   /// Starts to load the image at a URL.
@@ -131,7 +131,7 @@ public final class ImagePipeline: Sendable {
 
   /// Starts to load an image for an observer; see ``ImageTask``'s initializer.
   ///
-  /// With a scope, the load begins as soon as that allows it.
+  /// With a scope, the load begins as soon as the scope allows it.
   func imageTask(
     for request: ImageRequest,
     isWatching: Bool,
@@ -153,7 +153,7 @@ public final class ImagePipeline: Sendable {
     return task
   }
 
-  /// Lets a task be cancelled by its request while it waits for its scope.
+  /// Registers a task that waits for its scope, so that its request can cancel it.
   private func hold(_ task: ImageTask, _ request: ImageRequest) {
     context.turn { [context] turn in
       let key = context.imageKey(of: request, step: request.processors.count)
@@ -183,23 +183,23 @@ public final class ImagePipeline: Sendable {
     }
   }
 
-  /// Begins to load an image, and calls back on the main actor when it is there or has failed.
+  /// Starts to load an image, and calls back on the main actor with the result.
   ///
   /// ```swift
   /// pipeline.loadImage(for: request, on: MainActor.shared) { result in
   ///   if case .success(let response) = result { show(response.image) }
   /// }
   /// ```
-  /// On Linux the main actor needs a main queue that runs: `dispatchMain()`, an `async` `main`, or, in a program of
-  /// GTK, `MainActorSource`. Without one the completion is never called.
+  /// On Linux, the main actor needs a running main queue: `dispatchMain()`, an `async` `main`, or, in a GTK program,
+  /// `MainActorSource`. Without one, the completion is never called.
   ///
   /// - Parameters:
-  ///   - request: What to load.
+  ///   - request: The request.
   ///   - actor: The main actor.
   ///   - isolation: The actor of the caller; leave it out.
-  ///   - completion: Called once, before this returns where the caller is on the main actor and the image is in memory;
-  ///     with an error of code `.cancelled` when the task is cancelled.
-  /// - Returns: The task, to be cancelled or watched; it need not be kept.
+  ///   - completion: A closure called once, before this method returns if the caller is on the main actor and the image
+  ///     is in memory, and with code `.cancelled` if the task is cancelled.
+  /// - Returns: The task, for cancelling and watching; it need not be kept.
   @discardableResult
   public func loadImage(
     for request: ImageRequest,
@@ -232,15 +232,15 @@ public final class ImagePipeline: Sendable {
     }
   }
 
-  /// Ends every task for this URL, with an error of code `.cancelled`.
+  /// Cancels every task for this URL, with an error of code `.cancelled`.
   ///
-  /// That is every size of its image, however processed, and its bytes, with whichever header fields and in whichever
-  /// ``ImageRequest/cachePartition``. Tasks for several sources (``ImageSource/first(of:)``) and what a prefetcher
-  /// loads to disk go on. Does nothing where there is no such task. Complexity: O(n) over all that is being loaded.
+  /// This covers every size of its image, with any processors, and its bytes, with any header fields and any
+  /// ``ImageRequest/cachePartition``. Tasks for several sources (``ImageSource/first(of:)``) and prefetches to disk
+  /// continue. Does nothing if there is no such task. Complexity: O(n) in the number of running loads.
   public func cancel(for url: URL) {
     let request = ImageRequest(url: url)
     var sources = [context.prepared(request).keys]
-    // A delegate may have sent some of them elsewhere, and others not.
+    // A delegate may rewrite the URL in some requests, and not in others.
     if context.delegate != nil { sources.append(request.keys) }
     context.turn { [context] turn in
       let error = LoadError(.cancelled, .request, request.name, "cancelled")
@@ -259,7 +259,7 @@ extension JobContext {
     if !configuration.interceptors.isEmpty {
       let job = InterceptJob(request, self)
       pool.add(job, &turn)
-      // The intercepted loads revalidate what they served.
+      // The intercepted loads revalidate stale images themselves.
       return task.subscribe(to: job, for: nil, isWatching: isWatching, &turn) { job.keepFetching(&$0) }
     }
     var onCancel: (@Sendable (inout Turn) -> Void)?
@@ -282,7 +282,7 @@ extension JobContext {
   }
 }
 
-/// The pipeline that a program sets in place of the default, until somebody uses it.
+/// The pipeline that the program sets in place of the default, before its first use.
 private final class ChosenPipeline: Sendable {
   private struct State {
     var pipeline: ImagePipeline?
@@ -298,7 +298,7 @@ private final class ChosenPipeline: Sendable {
     }
   }
 
-  /// Returns whether it was set.
+  /// Sets the pipeline; returns `false` if it was already used or set.
   func set(_ pipeline: ImagePipeline) -> Bool {
     state.withLock { state in
       guard !state.isUsed, state.pipeline == nil else { return false }

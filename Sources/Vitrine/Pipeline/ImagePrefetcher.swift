@@ -2,7 +2,7 @@ import VitrineCaching
 public import VitrineImaging
 public import VitrineRuntime
 
-/// Loads images that will probably be needed soon: a few at a time, behind everything that callers wait for.
+/// A prefetcher of images that will probably be needed soon: a few at a time, behind all loads that callers wait for.
 ///
 /// ```swift
 /// let prefetcher = ImagePrefetcher(.shared)
@@ -13,8 +13,8 @@ public import VitrineRuntime
 /// ``start(_:onResult:)``, so stopping in the same turn of a main loop costs nothing. Safe to use from any thread.
 /// Releasing the prefetcher stops everything.
 ///
-/// A request whose ``ImageRequest/cacheAccess`` excludes the destination is not loaded, since nothing would be kept of
-/// it. It finishes in its turn, without an error.
+/// A request whose ``ImageRequest/cacheAccess`` excludes the destination is not loaded, since its result could not be
+/// stored. It finishes in its turn, without an error.
 public final class ImagePrefetcher: Sendable {
   /// The destination of prefetched images.
   public enum Destination: Sendable, Hashable {
@@ -22,7 +22,7 @@ public final class ImagePrefetcher: Sendable {
     case memory
     /// The disk; nothing is decoded.
     ///
-    /// Only the header is checked: bytes that are no image are not stored.
+    /// The pipeline checks only the header: bytes that are not an image are not stored.
     case disk
   }
 
@@ -33,7 +33,7 @@ public final class ImagePrefetcher: Sendable {
   private struct Item {
     let key: JobKey
     let request: ImageRequest
-    /// Those who want it; each call of ``load(_:)`` withdraws for itself.
+    /// The claims on the request; each call of ``load(_:)`` withdraws its own.
     var claims: [(owner: Int, tell: OnResult?)]
     var load: (any RunningLoad)?
 
@@ -71,7 +71,7 @@ public final class ImagePrefetcher: Sendable {
       statistics.waiting += 1
     }
 
-    /// Returns the next item to begin, if one may.
+    /// Returns the next item to begin, if one may begin.
     mutating func takeNext() -> (id: Int, request: ImageRequest, priority: Priority)? {
       guard mayBegin else { return nil }
       while nextToBegin < nextID {
@@ -91,7 +91,7 @@ public final class ImagePrefetcher: Sendable {
       return item
     }
 
-    /// Withdraws the claims of an owner, or all; returns these, and the load if nobody wants it any more.
+    /// Withdraws the claims of an owner, or all for `nil`, and returns them, with the load if no claims are left.
     mutating func withdraw(_ key: JobKey, _ owner: Int?) -> Item? {
       guard let id = ids[key], var item = items[id] else { return nil }
       let left = item.claims.filter { owner != nil && $0.owner != owner }
@@ -144,7 +144,7 @@ public final class ImagePrefetcher: Sendable {
 
   // MARK: Requests
 
-  /// Appends requests to the queue; those that are waiting or running keep their places.
+  /// Appends requests to the queue; requests that are waiting or running keep their places.
   ///
   /// - Parameters:
   ///   - requests: The requests, the most urgent first.
@@ -162,7 +162,7 @@ public final class ImagePrefetcher: Sendable {
 
   /// Prefetches requests and waits for all of them.
   ///
-  /// Cancelling the awaiting task stops those that nobody else wants.
+  /// Cancelling the awaiting task stops the requests that no other caller needs.
   ///
   /// - Parameter requests: The requests, the most urgent first.
   /// - Returns: The results, in the order of `requests`.
@@ -187,7 +187,7 @@ public final class ImagePrefetcher: Sendable {
     }
   }
 
-  /// Stops requests: waiting ones never begin, running ones are cancelled unless someone else waits for them.
+  /// Stops requests: waiting ones never begin, running ones are cancelled unless another caller waits for them.
   public func stop(_ requests: [ImageRequest]) {
     end(of: nil, requests)
   }
@@ -254,7 +254,7 @@ public final class ImagePrefetcher: Sendable {
   /// The counts since the prefetcher was created.
   public var statistics: Statistics { state.withLock { $0.statistics } }
 
-  /// The number of those who want the requests that have not ended.
+  /// The number of claims on requests that have not ended.
   package var claimCount: Int { state.withLock { $0.items.values.reduce(0) { $0 + $1.claims.count } } }
 
   // MARK: Loading
@@ -263,7 +263,9 @@ public final class ImagePrefetcher: Sendable {
     Item(key: key(request), request: request, claims: [(owner, tell)])
   }
 
-  /// Must be called with no lock held: processors and sources may call a user's code for their names.
+  /// Returns the key of a request's job.
+  ///
+  /// Must be called with no lock held, since processors and sources may call the program's code for their names.
   private func key(_ request: ImageRequest) -> JobKey {
     pipeline.context.imageKey(of: request, step: request.processors.count)
   }
@@ -289,7 +291,7 @@ public final class ImagePrefetcher: Sendable {
     }
   }
 
-  /// Returns true unless caches exist for the destination and the request may write to none of them.
+  /// Returns `true` unless caches exist for the destination and the request may write to none of them.
   private func isOfUse(_ prepared: ImageRequest) -> Bool {
     let configuration = pipeline.configuration
     var targets = CacheAccess.none
@@ -325,7 +327,7 @@ public final class ImagePrefetcher: Sendable {
     if known != priority { load.priority = known }
   }
 
-  /// Called when a load has ended; the next one begins elsewhere, so that a long list does not grow the stack.
+  /// Records the end of a load; the next load begins elsewhere, so that a long list does not grow the stack.
   private func ended(_ id: Int, _ result: Result<Void, LoadError>) {
     let item = state.withLock { state -> Item? in
       guard let item = state.remove(id) else { return nil }
@@ -337,7 +339,7 @@ public final class ImagePrefetcher: Sendable {
     item.tell(result)
   }
 
-  /// Withdraws the claims of an owner, or all, and stops loads that nobody wants any more.
+  /// Withdraws the claims of an owner, or all for `nil`, and stops loads that have no claims left.
   private func end(of owner: Int?, _ requests: [ImageRequest]) {
     let keys = requests.map(key)
     cancel(state.withLock { state in keys.compactMap { state.withdraw($0, owner) } })

@@ -23,34 +23,33 @@ public struct ImageResponse: Sendable {
   public let origin: Origin
   /// A Boolean value that indicates whether the image was served stale.
   public let isStale: Bool
-  /// True if the image was served stale and must be revalidated meanwhile.
+  /// A Boolean value that indicates whether the image was served stale and must be revalidated meanwhile.
   package let isRevalidationDue: Bool
-  /// The place that the image has until it is encoded.
+  /// The place of an image that is made for encoding, held until it is encoded.
   var place: MakingPlace?
 
   /// The pixels: at the requested size, upright, processed.
   public var image: Bitmap { loaded.container.bitmap }
-  /// The animation that begins with ``image``; `nil` for a still image, and unless the request has
-  /// ``ImageRequest/animates``.
+  /// The animation that begins with ``image``; `nil` for a still image, or if ``ImageRequest/animates`` is `false`.
   public var animation: AnimatedImage? { loaded.container.animation }
   /// The image with its metadata.
   public var container: ImageContainer { loaded.container }
-  /// The facts in the header of the encoded image.
+  /// The properties in the header of the encoded image.
   public var info: ImageInfo { loaded.container.info }
-  /// The HTTP status of the response that brought the bytes; `nil` for other sources.
+  /// The HTTP status of the response with the bytes; `nil` for other sources.
   public var status: Int? { loaded.status }
   /// The number of encoded bytes.
   public var byteCount: Int { loaded.byteCount }
-  /// The identity of the bytes, which tells versions of the image apart.
+  /// The identity of the bytes, which distinguishes versions of the image.
   package var contentID: ContentID { loaded.contentID }
   /// The end of freshness; `nil` for never.
   package var expires: Date? { loaded.validity.expires }
   /// The time of the server's last confirmation; `nil` if there is no server.
   package var confirmed: Date? { loaded.validity.confirmed }
-  /// The encoded bytes, if the request wants them.
+  /// The encoded bytes, if the request asks for them.
   package var encoded: Data? { loaded.container.encodedData }
 
-  /// Makes a response of an image that was made elsewhere, for an ``ImageInterceptor`` or a fake to answer with.
+  /// Creates a response from an image that was made elsewhere, for an ``ImageInterceptor`` or a fake.
   ///
   /// See ``init(_:from:isStale:status:byteCount:)-(ImageContainer,_,_,_,_)``.
   public init(
@@ -63,14 +62,14 @@ public struct ImageResponse: Sendable {
     self.init(ImageContainer(image), from: origin, isStale: isStale, status: status, byteCount: byteCount)
   }
 
-  /// Makes a response of an image that was made elsewhere, for an ``ImageInterceptor`` or a fake to answer with.
+  /// Creates a response from an image that was made elsewhere, for an ``ImageInterceptor`` or a fake.
   ///
   /// - Parameters:
   ///   - image: The image.
-  ///   - origin: Where it came from. Defaults to ``Origin/local``.
-  ///   - isStale: A Boolean value that indicates whether it is served past its expiry. Defaults to `false`.
-  ///   - status: The HTTP status of the answer that brought the bytes. Defaults to `nil`.
-  ///   - byteCount: The number of encoded bytes it was made of. Defaults to 0.
+  ///   - origin: The origin of the image. Defaults to ``Origin/local``.
+  ///   - isStale: A Boolean value that indicates whether the image is served past its expiry. Defaults to `false`.
+  ///   - status: The HTTP status of the response with the bytes. Defaults to `nil`.
+  ///   - byteCount: The number of encoded bytes. Defaults to 0.
   public init(
     _ image: ImageContainer,
     from origin: Origin = .local,
@@ -112,7 +111,7 @@ public enum ImageEvent: Sendable {
   case progress(LoadProgress)
   /// An early version of the image.
   case preview(ImageContainer)
-  /// The end.
+  /// The end of the load, with its result.
   case finished(Result<ImageResponse, LoadError>)
 }
 
@@ -130,8 +129,8 @@ public struct LoadProgress: Sendable, Hashable {
   /// Creates a progress, for fakes; a number below 0 counts as 0.
   ///
   /// - Parameters:
-  ///   - completed: Bytes received. Defaults to 0.
-  ///   - total: Bytes expected; 0, the default, while that is unknown.
+  ///   - completed: The number of bytes received. Defaults to 0.
+  ///   - total: The number of bytes expected; 0, the default, if unknown.
   public init(completed: Int = 0, total: Int = 0) {
     (self.completed, self.total) = (max(0, completed), max(0, total))
   }

@@ -1,30 +1,30 @@
 public import VitrineImaging
 public import VitrineRuntime
 
-/// One caller's hold on an image that is loading.
+/// A caller's load of an image.
 ///
 /// Callers of the same image share the work, and each has a task of its own: cancelling one does not affect the others.
-/// A task runs until it ends or is cancelled, whether or not it is kept.
+/// A task runs until it ends or is cancelled, even if it is not retained.
 public final class ImageTask: Identifiable, @unchecked Sendable {
   // @unchecked: `subscription` and `onCancel` are guarded by the jobs' lock, as every access is within a turn.
 
   /// The request.
   public let request: ImageRequest
 
-  /// The number of the task, which no other task of the process has.
+  /// The number of the task, unique in the process.
   public let id: Int
 
-  /// The trace, if traces are recorded.
+  /// The trace; `nil` if traces are not recorded.
   package let trace: StageTrace?
 
   private let context: JobContext
   private let shared: TaskState<ImageEvent>
-  /// The subscription to a job, while that runs.
+  /// The subscription to a job, while the job runs.
   private var subscription: Subscription<ImageResponse>?
-  /// Called when the task is cancelled, before it leaves the job.
+  /// The closure called when the task is cancelled, before the task leaves the job.
   private var onCancel: (@Sendable (inout Turn) -> Void)?
 
-  /// `observer` receives the end and, if the task is watching, the events before it, in order.
+  /// Creates a task; `observer` receives the end and, if the task is watching, the events before it, in order.
   init(
     _ request: ImageRequest,
     _ context: JobContext,
@@ -40,7 +40,7 @@ public final class ImageTask: Identifiable, @unchecked Sendable {
 
   /// The image, once it has loaded.
   ///
-  /// May be awaited any number of times. Cancelling an awaiting `Task` cancels this one.
+  /// May be awaited any number of times. Cancelling an awaiting `Task` cancels this task.
   ///
   /// - Throws: ``LoadError``; with code `.cancelled`, at once, if the task is cancelled.
   public var image: Bitmap {
@@ -65,7 +65,7 @@ public final class ImageTask: Identifiable, @unchecked Sendable {
   /// has ended. It buffers up to 64 events; a slow reader misses the oldest, never the last.
   public var events: AsyncStream<ImageEvent> {
     AsyncStream(bufferingPolicy: .bufferingNewest(64)) { continuation in
-      // Whoever stops listening is forgotten; the image is still loaded.
+      // A stream that is no longer read is removed; the image is still loaded.
       let isRunning = shared.add(continuation) { [weak self] in self?.shared.removeStream($0) }
       guard isRunning else { return }
       context.turn { subscription?.watch(&$0) }
@@ -77,25 +77,25 @@ public final class ImageTask: Identifiable, @unchecked Sendable {
   public enum State: String, Sendable, Hashable, CaseIterable {
     /// The task loads, or waits for a paused ``LoadScope``.
     case running
-    /// The task has its image or its bytes, or has failed; its result says which.
+    /// The task has its image or its bytes, or has failed; see its result.
     case finished
     /// The task was cancelled.
     case cancelled
   }
 
-  /// The stage the task is in.
+  /// The current stage of the task.
   public var state: State { shared.state }
 
   /// The image or the error; `nil` while the task is running.
   ///
-  /// Does not wait. ``response`` does.
+  /// It does not wait; ``response`` does.
   public var result: Result<ImageResponse, LoadError>? { shared.result }
 
-  /// The number of bytes received so far, and of those expected.
+  /// The number of bytes received so far, and the number expected.
   ///
-  /// 0 of 0 before the first byte, and for an image that is not fetched. Once the image is there, all of its bytes;
-  /// after an error, the progress that was last told or read. Reading it asks the transfer: nobody keeps count, makes
-  /// previews or sends events for it. Does not wait. Complexity: O(n) over the processors.
+  /// Both are 0 before the first byte, and for an image that is not fetched. After the load, both are the number of all
+  /// bytes; after an error, this is the last progress that was reported or read. Reading it queries the transfer, so
+  /// that it needs no counting, previews or events. Does not wait. Complexity: O(n) in the number of processors.
   public var progress: LoadProgress {
     switch shared.result {
     case .success(let response)?:
@@ -136,8 +136,8 @@ public final class ImageTask: Identifiable, @unchecked Sendable {
 
   /// The metrics of the task so far; `nil` if its pipeline records none.
   ///
-  /// Recorded if ``ImagePipeline/Configuration/collectsMetrics``, an observer or a log is set; kept as long as the
-  /// task. Complexity: O(n) in the number of stages.
+  /// They are recorded if ``ImagePipeline/Configuration/collectsMetrics``, an observer or a log is set, and kept as
+  /// long as the task. Complexity: O(n) in the number of stages.
   public var metrics: RequestMetrics? { trace?.metrics }
 
   // MARK: For the pipeline
@@ -151,7 +151,7 @@ public final class ImageTask: Identifiable, @unchecked Sendable {
   }
 
   private func priorityChanged() {
-    // Read within the turn, so that of two concurrent changes the job gets the later one last.
+    // The priority is read within the turn: if two threads change it, the job receives the later value last.
     context.turn { subscription?.setPriority(shared.effectivePriority, &$0) }
   }
 
@@ -160,8 +160,10 @@ public final class ImageTask: Identifiable, @unchecked Sendable {
 
   var isEnded: Bool { shared.isEnded }
 
-  /// Subscribes to a job; `request`, if any, is revalidated after the job serves it stale, `onCancel` is called when
-  /// the task is cancelled, before it leaves the job.
+  /// Subscribes to a job.
+  ///
+  /// If the job serves a stale image, `request` is revalidated, unless it is `nil`. `onCancel` is called when the task
+  /// is cancelled, before the task leaves the job.
   func subscribe(
     to job: Job<ImageResponse>,
     for request: ImageRequest?,
@@ -179,7 +181,7 @@ public final class ImageTask: Identifiable, @unchecked Sendable {
       if let request, case .finished(.success(let image)) = event { context.served(image, request, &turn) }
       receive(event, &turn)
     }
-    // It may have ended at once, or been cancelled on another thread.
+    // The task may have ended at once, or been cancelled on another thread.
     guard !isEnded else { return subscription.unsubscribe(&turn) }
     (self.subscription, self.onCancel) = (subscription, onCancel)
   }
@@ -220,7 +222,7 @@ extension ImageTask: Deliverable {
   var callsOut: Bool { shared.callsOut }
 
   func deliver() {
-    // The first end counts.
+    // A trace that has ended ignores this call.
     shared.deliver { trace?.end($0) }
   }
 }

@@ -1,7 +1,8 @@
 public import VitrineImaging
 public import VitrineRuntime
 
-/// A group of loads that pause, resume, lose priority or end together, such as those of a screen or a scrolling list.
+/// A group of loads that pause, resume, lose priority or end together, such as the loads of a screen or a scrolling
+/// list.
 ///
 /// ```swift
 /// let scope = LoadScope(.shared)
@@ -13,7 +14,7 @@ public import VitrineRuntime
 /// // The screen closes.
 /// scope.cancelAll()
 /// ```
-/// Images in memory are shown even while the scope is paused. Safe to use from any thread.
+/// Images in memory are shown even while the scope is paused. A scope is safe to use from any thread.
 public final class LoadScope: Sendable {
   private struct State {
     var isPaused = false
@@ -33,7 +34,7 @@ public final class LoadScope: Sendable {
     self.pipeline = pipeline
   }
 
-  /// Cancels waiting loads, since nothing could start them any more; running ones go on.
+  /// Cancels waiting loads, since nothing could start them any more; running ones continue.
   deinit {
     let waiting = state.withLock { state in state.waiting.keys.compactMap { state.tasks[$0] } }
     for task in waiting { task.cancel() }
@@ -62,14 +63,14 @@ public final class LoadScope: Sendable {
   ///
   /// Complexity: O(n) in the number of loads.
   public var taskCount: Int {
-    // A task's caller may be here before the scope has been notified of the end. The locks are not held together, since
-    // a task reads the limit under its own.
+    // A task's caller may read this before the scope is notified of the end. The two locks are not held together, since
+    // a task reads the limit under its own lock.
     state.withLock { $0.tasks }.values.count { !$0.isEnded }
   }
 
   /// The highest priority at which the scope's loads run; defaults to `.veryHigh`, which is no limit.
   ///
-  /// A load shared with callers outside the scope runs at the highest priority of those.
+  /// A load shared with callers outside the scope runs at their highest priority.
   public var priorityLimit: Priority {
     get { state.withLock { $0.limit } }
     set {
@@ -78,9 +79,9 @@ public final class LoadScope: Sendable {
     }
   }
 
-  /// Keeps loads from starting, and lets running ones go on behind everything else.
+  /// Keeps loads from starting, and continues running ones behind all other loads.
   ///
-  /// Running downloads are not thrown away. Does nothing if the scope is paused.
+  /// Running downloads are not discarded. Does nothing if the scope is paused.
   public func pause() {
     state.withLock { $0.isPaused = true }
     applyLimit()
@@ -99,7 +100,7 @@ public final class LoadScope: Sendable {
 
   /// Cancels every load with an error of code `.cancelled`; later requests are loaded.
   public func cancelAll() {
-    // `waiting` is released outside of the lock, too: it may own a user's objects.
+    // `waiting` is also released outside the lock, since it may own the program's objects.
     let (tasks, waiting) = state.withLock { state in
       defer { (state.tasks, state.waiting) = ([:], [:]) }
       return (state.tasks.sorted { $0.key < $1.key }.map(\.value), state.waiting)
@@ -110,9 +111,9 @@ public final class LoadScope: Sendable {
 
   // MARK: For the pipeline
 
-  /// Takes a task in, and begins it now or later.
+  /// Adds a task, and begins it at once or when the scope resumes.
   ///
-  /// - Returns: Whether it has begun.
+  /// - Returns: `true` if the task has begun.
   func add(_ task: ImageTask, _ begin: @escaping @Sendable () -> Void) -> Bool {
     let (id, isPaused) = state.withLock { state in
       let id = state.nextID

@@ -8,8 +8,8 @@ public enum NetworkAccess: Sendable, Hashable {
   case expensive(_ reason: String)
   /// There is no network; the reason appears in errors.
   ///
-  /// No request is sent. Stored images are served however old they are, marked stale, unless their server demands
-  /// revalidation (`no-cache`, `must-revalidate`). Anything else fails at once with ``LoadError/Code/offline``.
+  /// No request is sent. Stored images of any age are served, marked stale, unless their server demands revalidation
+  /// (`no-cache`, `must-revalidate`). All other loads fail at once with ``LoadError/Code/offline``.
   case offline(_ reason: String)
 }
 

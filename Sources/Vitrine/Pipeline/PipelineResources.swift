@@ -9,7 +9,7 @@ package struct PipelineResources: Sendable {
   init(_ context: JobContext) { self.context = context }
 
   package var clock: any TimeSource { context.clock }
-  /// The executor of tasks; `nil` for Swift's own.
+  /// The executor of tasks; `nil` for Swift's own executor.
   package var executor: (any TaskExecutor)? { context.stepper }
   package var niceness: CInt { JobContext.niceness }
 
@@ -35,7 +35,7 @@ package struct PipelineResources: Sendable {
     let load = DataLoad(context) { outcome.resolve($0) }
     let result = await withTaskCancellationHandler {
       context.turn { load.begin(request, priority: request.priority, &$0) }
-      // The handler may have come first.
+      // The cancellation handler may have run before the load began.
       if Task.isCancelled { load.cancel() }
       return await outcome.value()
     } onCancel: {
@@ -67,15 +67,17 @@ package struct PipelineResources: Sendable {
     return options
   }
 
-  /// Decodes on the queue of decodes, or on that of passes over whole files, within the memory of all decodes.
+  /// Decodes on the queue of decodes, or on the queue of passes over whole files, within the memory limit of all
+  /// decodes.
   ///
-  /// Cancelling the awaiting task cancels the decode, which is not waited for; nor is one that does not return.
+  /// Cancelling the awaiting task cancels the decode without waiting for it, so that a decode that never returns blocks
+  /// no caller.
   ///
   /// - Parameters:
   ///   - source: The bytes.
-  ///   - isPass: A Boolean value that indicates whether it takes seconds. Defaults to `false`.
-  ///   - priority: The urgency.
-  ///   - begun: Receives the item, whose priority may change.
+  ///   - isPass: A Boolean value that indicates whether the decode takes seconds. Defaults to `false`.
+  ///   - priority: The priority.
+  ///   - begun: A closure that receives the item, whose priority may change.
   ///   - body: The decode, with options that have its memory and its cancellation.
   /// - Returns: The result of `body`.
   /// - Throws: ``LoadError``: the error of `body`, `.overloaded`, or `.cancelled` if the awaiting task is cancelled.
@@ -124,7 +126,7 @@ package struct PipelineResources: Sendable {
 
   /// Runs work on the queue of processors.
   ///
-  /// Cancelling the awaiting task cancels the work, which is waited for.
+  /// Cancelling the awaiting task cancels the work, and waits for its end.
   package func process<Output: Sendable>(
     _ name: String,
     priority: Priority,

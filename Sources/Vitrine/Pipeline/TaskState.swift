@@ -1,7 +1,7 @@
 import Synchronization
 import VitrineRuntime
 
-/// Unique numbers for tasks.
+/// A source of unique numbers for tasks.
 enum TaskNumber {
   private static let last = Atomic(0)
 
@@ -18,15 +18,15 @@ protocol TaskEvent: Sendable {
 
 /// The result, the progress and the priority of a task, and its listeners.
 ///
-/// Listeners are called in order, by one thread at a time, with no lock held. It is the task's only lock, in one
-/// allocation.
+/// Listeners are called in order, by one thread at a time, with no lock held. The state has the task's only lock, in
+/// one allocation.
 struct TaskState<Event: TaskEvent>: Sendable {
   typealias Outcome = Result<Event.Response, LoadError>
   private typealias Waiter = CheckedContinuation<Outcome, Never>
 
-  /// News for the listeners.
+  /// An update for the listeners.
   private enum News: Sendable {
-    /// For all listeners, or for one stream.
+    /// Progress for all listeners, or for one stream.
     case progress(LoadProgress, stream: Int?)
     case event(Event)
     case end(Outcome)
@@ -42,7 +42,7 @@ struct TaskState<Event: TaskEvent>: Sendable {
     var streams: [Int: AsyncStream<Event>.Continuation] = [:]
     var nextID = 0
     var observer: (@Sendable (Event) -> Void)?
-    /// The news that have not been delivered.
+    /// The updates that have yet to be delivered.
     var news: [News] = []
     var isTelling = false
     var onEnd: [@Sendable () -> Void] = []
@@ -76,7 +76,7 @@ struct TaskState<Event: TaskEvent>: Sendable {
   /// A Boolean value that indicates whether a stream reads the events.
   var hasStreams: Bool { values.withLock { !$0.streams.isEmpty } }
 
-  /// A Boolean value that indicates whether news call a user's closure.
+  /// A Boolean value that indicates whether a delivery calls the program's closures.
   var callsOut: Bool { values.withLock { $0.observer != nil || !$0.onEnd.isEmpty } }
 
   var priority: Priority {
@@ -92,7 +92,7 @@ struct TaskState<Event: TaskEvent>: Sendable {
 
   // MARK: Events
 
-  /// Ends the task; the first call counts.
+  /// Ends the task; later calls have no effect.
   ///
   /// - Returns: `true` for the first call.
   @discardableResult
@@ -100,36 +100,36 @@ struct TaskState<Event: TaskEvent>: Sendable {
     values.withLock { values in
       guard values.result == nil else { return false }
       values.result = result
-      // Who awaits the response is told otherwise.
+      // Callers that await the response are resumed separately.
       if values.isHeard { values.news.append(.end(result)) }
       return true
     }
   }
 
-  /// Takes note of progress that is to be told.
+  /// Records progress that is to be delivered.
   func add(_ progress: LoadProgress) {
     values.withLock { values in
       guard values.result == nil else { return }
       values.progress = progress
-      // Who is slow needs the latest only.
+      // Slow listeners need only the latest progress.
       if case .progress(_, stream: nil) = values.news.last { values.news.removeLast() }
       values.news.append(.progress(progress, stream: nil))
     }
   }
 
-  /// Takes note of progress that somebody has asked for.
+  /// Records progress that a caller has read, without a delivery.
   func note(_ progress: LoadProgress) {
     values.withLock { if $0.result == nil { $0.progress = progress } }
   }
 
-  /// Takes note of anything else that is to be told.
+  /// Records any other event that is to be delivered.
   func add(_ event: Event) {
     values.withLock { if $0.result == nil { $0.news.append(.event(event)) } }
   }
 
-  // MARK: Who is told
+  // MARK: Listeners
 
-  /// Waits for the end; may be called many times, by many.
+  /// Waits for the end; may be called any number of times, by several callers.
   func outcome() async -> Outcome {
     await withCheckedContinuation { continuation in
       let known = values.withLock { values -> Outcome? in
@@ -140,12 +140,14 @@ struct TaskState<Event: TaskEvent>: Sendable {
     }
   }
 
-  /// Adds a stream, which begins with the progress so far; one that comes after the end is told that and finished.
+  /// Adds a stream, which begins with the progress so far.
+  ///
+  /// A stream that is added after the end receives the result and finishes.
   ///
   /// - Parameters:
   ///   - continuation: The stream.
-  ///   - onTermination: Called with the number of the stream when nobody reads it any more.
-  /// - Returns: Whether there is more to come.
+  ///   - onTermination: A closure called with the number of the stream when the stream is no longer read.
+  /// - Returns: `true` if further events will follow.
   func add(
     _ continuation: AsyncStream<Event>.Continuation,
     onTermination: @escaping @Sendable (Int) -> Void,
@@ -165,13 +167,13 @@ struct TaskState<Event: TaskEvent>: Sendable {
     return false
   }
 
-  /// Forgets a stream.
+  /// Removes a stream, and releases it with no lock held.
   func removeStream(_ id: Int) {
     let stream = values.withLock { $0.streams.removeValue(forKey: id) }
     withExtendedLifetime(stream) {}
   }
 
-  /// Lets somebody know of the end, too; at once if that has been.
+  /// Adds a closure to be called at the end; at once if the task has ended.
   func whenEnded(_ tell: @escaping @Sendable () -> Void) {
     let isEnded = values.withLock { values in
       if values.result == nil { values.onEnd.append(tell) }
@@ -180,12 +182,12 @@ struct TaskState<Event: TaskEvent>: Sendable {
     if isEnded { tell() }
   }
 
-  // MARK: Telling
+  // MARK: Delivery
 
-  /// Tells what has happened, with no lock held: whoever is told may do anything, also with this task.
+  /// Delivers pending updates with no lock held, since listeners may do anything, also with this task.
   ///
-  /// Whoever awaits the response learns of the end at once, also while an observer still thinks about something
-  /// earlier; `beforeWaiters` learns of it first.
+  /// Callers that await the response are resumed at once, even while an observer handles an earlier event;
+  /// `beforeWaiters` is called before that.
   func deliver(beforeWaiters: (Outcome) -> Void) {
     let (waiters, result) = values.withLock { values -> ([Waiter], Outcome?) in
       guard values.result != nil else { return ([], nil) }
@@ -214,7 +216,7 @@ struct TaskState<Event: TaskEvent>: Sendable {
     var isEnd = false
   }
 
-  /// Takes the next thing to be told, for the one thread that tells.
+  /// Takes the next event to deliver, for the one thread that delivers.
   private func next() -> (Event, Recipients)? {
     values.withLock { values in
       guard !values.isTelling, !values.news.isEmpty else { return nil }

@@ -4,7 +4,7 @@ import VitrineRuntime
 
 /// The plan for the bytes of a URL: the first half of a ``LoadPlan``.
 ///
-/// A pure function of the findings, by ``Freshness`` and by whatever rules out a request.
+/// The plan is a pure function of the findings, the rules of ``Freshness`` and the reasons against a request.
 struct BytesPlan: Sendable {
   enum Step: Sendable {
     /// Serve the stored bytes.
@@ -24,7 +24,7 @@ struct BytesPlan: Sendable {
   let decision: Freshness.Decision
   private let hasOriginal: Bool
 
-  /// `source` names the request in messages; `fields` are the fields that would be sent.
+  /// Creates a plan; `source` names the request in messages, `fields` are the fields that would be sent.
   init(
     _ request: ImageRequest,
     _ source: String,
@@ -59,17 +59,17 @@ struct BytesPlan: Sendable {
 
   private static let conditions = ["If-None-Match", "If-Modified-Since"]
 
-  /// True if the plan sends a request, as far as is known.
+  /// A Boolean value that indicates whether the plan sends a request, as far as the findings show.
   var asks: Bool { if case .ask = step { true } else { false } }
 
-  /// Returns true if the stored bytes may be served in place of an error.
+  /// Returns `true` if the stored bytes may be served in place of an error.
   func allowsStale(after error: LoadError, now: Date) -> Bool {
     hasOriginal && error.allowsStale(decision, now: now)
   }
 }
 
 extension NetworkAccess {
-  /// Returns the reason why no request may be sent now; `nil` if one may.
+  /// Returns the reason why no request may be sent now; `nil` if a request may be sent.
   func refusal(of request: ImageRequest, _ source: String) -> LoadError? {
     switch self {
     case .full: nil

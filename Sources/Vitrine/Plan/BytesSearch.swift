@@ -2,7 +2,7 @@ import VitrineCaching
 import VitrineHTTP
 import VitrineRuntime
 
-/// Finds what is stored of the bytes of a URL; changes nothing.
+/// A search for the stored bytes of a URL, which changes nothing.
 struct BytesSearch: Sendable {
   /// The findings, with the bytes where the plan needs them.
   struct Found: Sendable {
@@ -15,7 +15,7 @@ struct BytesSearch: Sendable {
   private let source: String
   private let context: JobContext
   private let disk: (any DataCaching)?
-  /// True if a look-up must not count as use.
+  /// A Boolean value that indicates whether look-ups do not count as use.
   private let isPeeking: Bool
 
   init(_ request: ImageRequest, _ url: HTTPURL, _ source: String, _ context: JobContext, isPeeking: Bool = false) {
@@ -31,7 +31,7 @@ struct BytesSearch: Sendable {
     context.partials.flatMap { $0.allowsReading(request) ? $0.store : nil }
   }
 
-  /// Looks for the bytes, and for what else matters if the server would be asked.
+  /// Looks for the bytes and, if a request would be sent, for everything else that the plan depends on.
   func find(_ original: FetchJob.KnownOriginal) async -> Found {
     var entry = original.entry
     if case .unknown = original { entry = await readOriginal() }
@@ -43,7 +43,7 @@ struct BytesSearch: Sendable {
     return found
   }
 
-  /// Returns true if a request would be sent and something is missing that decides about it.
+  /// Returns `true` if a request would be sent and findings are missing that could change the plan.
   private func dependsOnMore(_ found: Found, now: Date) -> Bool {
     (context.network.access != nil || hasPartialsOnDisk)
       && context.bytesPlan(request, source, found.findings, now: now).asks
@@ -59,7 +59,7 @@ struct BytesSearch: Sendable {
     return isPeeking ? await disk.peek(key) : await disk.entry(for: key)
   }
 
-  /// Returns the findings for these bytes, and anything that rules out a request.
+  /// Returns the findings for these bytes, and any reason against a request.
   private func found(_ entry: CachedData?, uptime: Duration) -> Found {
     var found = Found(entry: entry)
     found.findings.original = entry.map { Findings.Original($0.contentID, metadata: $0.metadata) }
@@ -68,7 +68,7 @@ struct BytesSearch: Sendable {
       let key = request.keys.fetch
       found.findings.partial = Resumption(for: key, in: memory, fields: fields, now: context.clock.now)
     }
-    // What a hook changes is known once it has run: see `FetchJob`.
+    // A hook's changes are unknown until it has run: see `FetchJob`.
     guard context.network.hooks.willSend == nil else { return found }
     found.findings.failure = context.network.failures.error(
       for: request,

@@ -3,9 +3,10 @@ import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
 
-/// The plan for an encoded image: serve what is on disk, revalidate that, or make it.
+/// The plan for an encoded image: serve the one on disk, revalidate it, or make a new one.
 ///
-/// A pure function of the request, the findings and the time, like ``LoadPlan``, which plans the image that is encoded.
+/// The plan is a pure function of the request, the findings and the time, like ``LoadPlan``, which plans the image to
+/// encode.
 struct EncodePlan: Sendable {
   /// An encoded image on disk.
   struct Stored: Sendable {
@@ -15,16 +16,17 @@ struct EncodePlan: Sendable {
     let expires: Date?
   }
 
-  /// The use of the encoded image on disk; `nil` if it is of none, so that one is made.
+  /// The use of the encoded image on disk; `nil` if it cannot be used, so that a new one is made.
   let use: LoadPlan.Use?
-  /// The validity of the encoded image: the original's, where that is on disk and was confirmed later.
+  /// The validity of the encoded image, or the original's if that is on disk and was revalidated later.
   let validity: Validity?
-  /// True if the stored validity is not the present one.
+  /// A Boolean value that indicates whether the validity differs from the stored one.
   let isRenewed: Bool
-  /// True if what is stored was made of other bytes than the original on disk, or cannot be read.
+  /// A Boolean value that indicates whether the stored image was made from other bytes than the original on disk, or
+  /// cannot be read.
   let isUseless: Bool
 
-  /// `validityOfOriginal` is called only if the original is on disk and has the same content.
+  /// Creates a plan; `validityOfOriginal` is called only if the original is on disk and has the same content.
   init(
     _ request: ImageRequest,
     _ stored: Stored?,
@@ -50,14 +52,14 @@ struct EncodePlan: Sendable {
   }
 }
 
-/// Looks on disk, once, for an encoded image and for the original.
+/// A search on disk, made once, for an encoded image and for the original.
 struct EncodedSearch: Sendable {
   struct Found: Sendable {
     var stored: EncodePlan.Stored?
     var findings: Findings.Original?
     var original = FetchJob.KnownOriginal.missing
     var plan: EncodePlan
-    /// The bytes of the encoded image, if the plan has a use for it.
+    /// The bytes of the encoded image, if the plan uses it.
     var data: Data?
   }
 
@@ -65,10 +67,10 @@ struct EncodedSearch: Sendable {
   private let key: CacheKey
   private let disk: any DataCaching
   private let context: JobContext
-  /// True if a look-up must not count as use.
+  /// A Boolean value that indicates whether look-ups do not count as use.
   private let isPeeking: Bool
 
-  /// Returns `nil` if the disk cannot help.
+  /// Creates a search; returns `nil` if the disk cannot help.
   init?(_ request: ImageRequest, _ key: CacheKey, _ context: JobContext, isPeeking: Bool = false) {
     guard request.cachePolicy != .reload, request.keys.url != nil, context.storage(of: request) != .original,
       let disk = context.disk(for: request, .diskReads)
@@ -78,7 +80,7 @@ struct EncodedSearch: Sendable {
   }
 
   func find() async -> Found {
-    // There is no copy in memory, so what has just been made is waited for.
+    // An encoded image has no copy in memory, so the search waits for a write in progress.
     await context.settlement.pending.finished(for: key)
     if context.delegate == nil { await context.settlement.pending.finished(for: request.keys.fetch) }
     let heads = await disk.heads(for: [key, request.keys.fetch])
@@ -104,7 +106,7 @@ struct EncodedSearch: Sendable {
     }
     var found = found(stored, original, known ?? .missing)
     guard found.plan.use != nil else { return found }
-    // The body may have gone, or be another's by now.
+    // The body may have been removed or replaced by now.
     found.data = heads[0]?.data
     if found.data == nil || !isPeeking {
       let entry = isPeeking ? await disk.peek(key) : await disk.entry(for: key)

@@ -13,15 +13,15 @@ import VitrineRuntime
 public struct Explanation: Sendable {
   /// The state of one place.
   public enum Find: Sendable, Hashable {
-    /// Not looked up: there is no such cache, or the request bypasses it.
+    /// The place was not looked up: there is no such cache, or the request bypasses it.
     case notAsked
-    /// Looked up and not found.
+    /// The place was looked up, and has nothing.
     case missing
-    /// Present, and fresh until then; for ever if `nil`.
+    /// The entry is present, and fresh until this date; for ever if `nil`.
     case fresh(until: Date?)
-    /// Present, but stale since then.
+    /// The entry is present, but has been stale since this date.
     case stale(since: Date)
-    /// Present, but unusable for this reason.
+    /// The entry is present, but unusable for this reason.
     case unusable(String)
   }
 
@@ -57,9 +57,9 @@ public struct Explanation: Sendable {
     public let height: Int
   }
 
-  /// The URL, path or id that would be loaded; of several sources, the one that would be served.
+  /// The URL, path or id that would be loaded; of several sources, the one to be served.
   public let source: String
-  /// The policy of the request: how fresh the answer must be.
+  /// The policy of the request: how fresh the image must be.
   public let policy: CachePolicy
 
   /// The image itself, in memory.
@@ -70,13 +70,13 @@ public struct Explanation: Sendable {
   public internal(set) var largerVariant: Size?
   /// The finished image on disk.
   public internal(set) var finished = Find.notAsked
-  /// The encoded image on disk; only of a load for encoding.
+  /// The encoded image on disk; looked up only for a load for encoding.
   public internal(set) var encoded = Find.notAsked
   /// The original on disk.
   public internal(set) var original = Find.notAsked
   /// The reason for the decision about the original; `nil` if the original is not needed.
   public internal(set) var reason: Freshness.Reason?
-  /// The time until which the stored image may be served if the server fails; `nil` for not at all.
+  /// The time until which the stored image may be served if the server fails; `nil` if it may not.
   public internal(set) var usableOnErrorUntil: Date?
   /// The number of bytes of a partial download on disk, or in memory without a disk cache.
   public internal(set) var partialByteCount = 0
@@ -95,8 +95,8 @@ public struct Explanation: Sendable {
   public internal(set) var decodes: Bool? = false
   /// The number of processors that would run; if ``decodes`` is `nil`, all of them run if the bytes have changed.
   public internal(set) var processorCount = 0
-  /// A Boolean value that indicates whether an image would be encoded; `nil` if only a changed one would be, or if that
-  /// depends on bytes that have yet to come.
+  /// A Boolean value that indicates whether an image would be encoded; `nil` if only a changed image would be, or if
+  /// that depends on bytes that have yet to arrive.
   public internal(set) var encodes: Bool? = false
   /// The reason for a failure; `nil` if none is foreseen.
   public internal(set) var failure: String?
@@ -104,11 +104,12 @@ public struct Explanation: Sendable {
   /// The number of interceptors, each of which may change the outcome.
   public internal(set) var interceptorCount = 0
 
-  /// True if the original's bytes are served where its header shows that nothing has to change.
+  /// A Boolean value that indicates whether the original's bytes are served if its header shows that nothing has to
+  /// change.
   var mayServeOriginal = false
   /// The reason why no request would be sent now.
   var refusal: LoadError?
-  /// True if `cachedImage(for:)` would find the image.
+  /// A Boolean value that indicates whether `cachedImage(for:)` would find the image.
   var isHit = false
   let now: Date
 
@@ -120,7 +121,7 @@ public struct Explanation: Sendable {
 // MARK: - Description
 
 extension Explanation: CustomStringConvertible {
-  /// The outcome in the first line, then the findings, one place a line.
+  /// The outcome in the first line, then the findings, one place per line.
   public var description: String {
     var lines = ["\(source): \(conclusion)", "  policy: \(policy)"]
     func add(_ place: String, _ find: Find) {
@@ -180,7 +181,7 @@ extension Explanation: CustomStringConvertible {
     let processors = processorCount > 0 ? Self.count(processorCount, "processor") : nil
     let encoding = encodes == true ? "encoded" : nil
     if mayServeOriginal { return "; decoded and encoded if anything has to change" }
-    // What is made of changed bytes is processed and encoded with them.
+    // Changed bytes are also processed and encoded.
     guard let decodes else { return "; decoded if it has changed" + list([processors, encoding]) }
     guard decodes || processors != nil || encoding != nil else { return "" }
     return ";" + list([decodes ? "decoded" : nil, processors, encoding]).dropFirst()

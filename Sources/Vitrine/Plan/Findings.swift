@@ -3,7 +3,7 @@ import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
 
-/// Everything found for a request, in all places, at one moment.
+/// All findings for a request, in all places, at one moment.
 struct Findings: Sendable {
   /// An image in memory after some of the request's processors.
   struct InMemory: Sendable {
@@ -16,16 +16,16 @@ struct Findings: Sendable {
     let key: CacheKey
     let step: Int
     let contentID: ContentID
-    /// `nil` if the metadata cannot be read.
+    /// The validity; `nil` if the metadata cannot be read.
     let validity: Validity?
-    /// True if it was stored with losses; see ``LoadedImage/isApproximate``.
+    /// A Boolean value that indicates whether the image was stored with losses; see ``LoadedImage/isApproximate``.
     var isApproximate = false
   }
 
   /// The original on disk, without its bytes.
   struct Original: Sendable {
     let contentID: ContentID
-    /// The response that brought the bytes; `nil` if the metadata cannot be read.
+    /// The response with the bytes; `nil` if the metadata cannot be read.
     let stored: StoredResponse?
   }
 
@@ -33,23 +33,24 @@ struct Findings: Sendable {
   var known: InMemory?
   /// A larger unprocessed image in memory.
   var larger: LargerVariant?
-  /// The finished images on disk, those after more processors first.
+  /// The finished images on disk, in descending order of their processors.
   var finished: [Finished] = []
   /// The original on disk.
   var original: Original?
-  /// True once ``finished`` and ``original`` have been looked up.
+  /// A Boolean value that indicates whether ``finished`` and ``original`` have been looked up.
   var hasLookedUp = false
   /// The partial download.
   var partial: Resumption?
-  /// The recent failure of the source, while another attempt is not worth it.
+  /// The recent failure of the source, for as long as another attempt is not worthwhile.
   var failure: LoadError?
   /// The reason why the URL must not be requested at all.
   var objection: String?
   /// The state of the network.
   var access = NetworkAccess.full
 
-  /// Returns `true` if an image was made from other bytes than the current ones; an image that a program stored has
-  /// none.
+  /// Returns `true` if an image was made from other bytes than the current ones.
+  ///
+  /// An image that the program stored was made from no bytes.
   func isOrphan(_ image: Finished) -> Bool {
     guard let original, image.contentID != .none else { return false }
     return original.contentID != image.contentID
@@ -65,7 +66,7 @@ extension Findings.Original {
 extension JobContext {
   /// Finds the images in memory after some of a request's processors; does not count as use.
   ///
-  /// - Returns: The findings, and the other variants that were read: to be released with no lock held.
+  /// - Returns: The findings, and the other variants that were read, which must be released with no lock held.
   func findingsInMemory(
     _ request: ImageRequest,
     step: Int,

@@ -2,9 +2,10 @@ import VitrineCaching
 import VitrineHTTP
 import VitrineRuntime
 
-/// Looks on disk, once, for everything about an image: finished images after some of its processors, and the original.
+/// A search on disk, made once, for everything about an image: finished images after some of its processors, and the
+/// original.
 ///
-/// It changes nothing. The image that the plan begins with is read, too.
+/// It changes nothing. It also reads the image that the plan begins with.
 struct FinishedSearch: Sendable {
   struct Found: Sendable {
     /// The findings in memory and on disk.
@@ -18,15 +19,17 @@ struct FinishedSearch: Sendable {
 
   private let request: ImageRequest
   private let step: Int
-  /// The step numbers at which the disk may have something better than memory.
+  /// The step numbers at which the disk may have a better image than memory.
   private let steps: [Int]
   private let findings: Findings
   private let disk: any DataCaching
   private let context: JobContext
-  /// True if a look-up must not count as use.
+  /// A Boolean value that indicates whether look-ups do not count as use.
   private let isPeeking: Bool
 
-  /// Returns `nil` if the disk cannot help; `step` is the number of processors to run, `findings` are those in memory.
+  /// Creates a search; returns `nil` if the disk cannot help.
+  ///
+  /// `step` is the number of processors to run, `findings` are the findings in memory.
   init?(
     _ request: ImageRequest,
     upTo step: Int,
@@ -50,7 +53,7 @@ struct FinishedSearch: Sendable {
     // A delegate may be slow to decide about storage.
     if context.delegate == nil { await context.settlement.pending.finished(for: request.keys.fetch) }
     let heads = await disk.heads(for: keys)
-    // A custom cache that returns too few heads tells nothing.
+    // A custom cache may return too few heads, which say nothing.
     guard heads.count == keys.count else {
       found.original = .unknown
       return found
@@ -79,7 +82,7 @@ struct FinishedSearch: Sendable {
     return found
   }
 
-  /// Reads the image that the plan begins with; one that cannot be read is dropped, and the plan made again.
+  /// Reads the image that the plan begins with; an unreadable image is dropped, and the plan made again.
   private func read(_ entries: [CacheKey: CachedData], _ found: inout Found) async {
     let fields = context.fields(of: request)
     while case .finished(let finished, _) = LoadPlan(
@@ -102,7 +105,7 @@ struct FinishedSearch: Sendable {
 }
 
 extension CachedData {
-  /// The entry, if the head came with its bytes.
+  /// Creates the entry, if the head came with its bytes.
   fileprivate init?(_ head: CachedDataHead) {
     guard let data = head.data else { return nil }
     self.init(

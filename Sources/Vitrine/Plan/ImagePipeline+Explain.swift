@@ -6,8 +6,8 @@ extension ImagePipeline {
   /// Explains the outcome that a request would have at this moment, and why, without loading anything.
   ///
   /// It makes the plans that a load would carry out: nothing counts as used, is fetched or changes. It waits for
-  /// pending writes of the request. Whether a server answers, a file exists or bytes are an image is unknown.
-  /// Complexity: reads from disk what a load would read.
+  /// pending writes of the request. It does not find out whether a server responds, a file exists or bytes are an
+  /// image. Complexity: O(n) in the number of bytes that a load would read from disk.
   public func explain(_ request: ImageRequest) async -> Explanation {
     await explainPrepared(context.prepared(request))
   }
@@ -48,13 +48,13 @@ extension ImagePipeline {
     var explanations: [Explanation] = []
     for alternative in alternatives { explanations.append(await explainPrepared(alternative)) }
     explainer.explanation.failure = "no source is given"
-    // An image in memory goes first, then the first source that is not known to fail.
+    // An image in memory goes first, then the first source that is not expected to fail.
     return explanations.first(where: \.isHit) ?? explanations.first { $0.failure == nil } ?? explanations.first
       ?? explainer.explanation
   }
 }
 
-/// Finds and plans what a load of one source would, and records both in an ``Explanation``.
+/// The look-ups and plans of a load from one source, recorded in an ``Explanation``.
 private struct Explainer {
   let request: ImageRequest
   let context: JobContext
@@ -114,7 +114,7 @@ private struct Explainer {
     return request.isExact && finished.isApproximate ? .unusable("stored with losses") : find(validity)
   }
 
-  /// An image that only the request's policy rules out may be fresh.
+  /// Returns the state of an image, which may be fresh although the request's policy rules it out.
   private func find(_ validity: Validity) -> Explanation.Find {
     guard validity.answers(context.fields(of: request)) else {
       return .unusable("made for other values of the fields in Vary")
@@ -139,7 +139,7 @@ private struct Explainer {
 
   // MARK: Plans
 
-  /// Explains what the jobs would do after a miss in memory.
+  /// Explains the work of the jobs after a miss in memory.
   mutating func explainJob() async -> Explanation {
     await lookOnDisk()
     let plan = plan
@@ -168,7 +168,7 @@ private struct Explainer {
     return explanation
   }
 
-  /// Explains what the job of an encoded image would do.
+  /// Explains the work of the job of an encoded image.
   mutating func explainJob(as encoding: ImageEncoding) async -> Explanation {
     explanation.interceptorCount = 0
     let key = context.encodedKey(of: request, NamedEncoding(encoding, context))
@@ -228,7 +228,7 @@ private struct Explainer {
       if isOriginal { explanation.encodes = false }
       if isOriginal || isDecoded { (explanation.decodes, explanation.processorCount) = (false, 0) }
     default:
-      // Whether anything has to change is known when the header is there.
+      // The header decides whether anything has to change.
       guard encoding.metadata == .keep, request.processors.isEmpty else { break }
       (explanation.decodes, explanation.encodes, explanation.mayServeOriginal) = (nil, nil, true)
     }
@@ -284,6 +284,8 @@ private struct Explainer {
     }
   }
 
+  /// Explains the fetch of the bytes.
+  ///
   /// - Returns: The plan for the bytes; `nil` if there is nothing to plan.
   @discardableResult
   private mutating func explainBytes() async -> BytesPlan? {

@@ -4,8 +4,8 @@ import VitrineRuntime
 
 /// The plan for an image: where to begin, and which processors to run.
 ///
-/// A pure function of the request, the findings and the time: jobs carry it out, `explain` prints it, tests check it by
-/// table. It is made again when the findings change.
+/// The plan is a pure function of the request, the findings and the time. Jobs carry it out, `explain` prints it, and
+/// tests check it by table. It is made again when the findings change.
 struct LoadPlan: Sendable {
   /// The use of a cached image.
   enum Use: Sendable, Equatable {
@@ -30,12 +30,12 @@ struct LoadPlan: Sendable {
   }
 
   let base: Base
-  /// The number of processors that the base has been through; the others are run.
+  /// The number of processors that the base has been through; the other processors are run.
   let step: Int
-  /// The finished images on disk that were made from other bytes than the original there.
+  /// The finished images on disk that were made from other bytes than the original on disk.
   let orphans: [CacheKey]
 
-  /// `last` is the number of processors to run, `fields` are the fields that would be sent.
+  /// Creates a plan; `last` is the number of processors to run, `fields` are the fields that would be sent.
   init(
     _ request: ImageRequest,
     upTo last: Int,
@@ -65,11 +65,11 @@ struct LoadPlan: Sendable {
 }
 
 extension LoadPlan.Use {
-  /// The use of an image in memory; `nil` if it cannot be revalidated.
+  /// Creates the use of an image in memory; returns `nil` if the image cannot be revalidated.
   fileprivate init?(of image: LoadedImage, _ request: ImageRequest, _ now: Date) {
     self.init(of: image.validity, request, now)
     switch self {
-    // A request that ignores the age is not told that the image is stale.
+    // A request that ignores the age is served without a stale mark.
     case .serve: self = .serve(isStale: false)
     case .serveAndRevalidate: break
     case .confirm: if image.contentID == .none { return nil }

@@ -1,10 +1,10 @@
 import VitrineImaging
 
-/// Everything but the size that a decoded image must share with a request to serve it; the pixels tell the size.
+/// The properties that a decoded image must share with a request to serve it, except the size, which the pixels show.
 struct Rendition: Sendable, Hashable {
   let frame: Int
   let quality: DecodeQuality
-  /// True if the image shows all of the source, in its aspect ratio.
+  /// A Boolean value that indicates whether the image shows all of the source, in its aspect ratio.
   let isWhole: Bool
   var filter = ResamplingFilter.lanczos3
   var usesLinearLight = false
@@ -30,17 +30,17 @@ struct LargerVariant: Sendable {
   let plan: SamplingPlan
   let rendition: Rendition
 
-  /// Returns `nil` unless `image` shows all of its source in enough pixels for `options`, give or take one for
-  /// rounding.
+  /// Creates a variant; returns `nil` unless `image` shows all of its source in enough pixels for `options`, give or
+  /// take one for rounding.
   init?(_ image: LoadedImage, for options: DecodeOptions) {
     let info = image.info
     let wanted = Rendition(of: info, options)
     guard let known = image.rendition, known.isWhole, known.frame == wanted.frame, known.filter == wanted.filter,
       known.usesLinearLight == wanted.usesLinearLight, known.colorSpace == wanted.colorSpace,
       known.quality.oversampling >= wanted.quality.oversampling,
-      // What is brighter than white is not resampled.
+      // Highlights, which are brighter than white, are not resampled.
       known.dynamicRange == wanted.dynamicRange, image.container.highRange == nil,
-      // A still image does not stand for one that moves, nor are frames resampled.
+      // A still image does not serve a request for an animation, and frames are not resampled.
       known.animates == wanted.animates, image.container.animation == nil,
       let plan = try? SamplingPlan(options.size, width: info.width, height: info.height)
     else { return nil }

@@ -7,32 +7,32 @@ struct Validity: Sendable, Hashable {
   var expires: Date?
   /// The time of the server's last confirmation; `nil` if there is no server.
   let confirmed: Date?
-  /// The time until which it may be served if the server cannot be reached; `nil` for not at all.
+  /// The time until which the bytes may be served if the server cannot be reached; `nil` if they may not.
   let usableOnErrorUntil: Date?
-  /// The time until which it may be served if the server answers that it failed; `nil` for not at all.
+  /// The time until which the bytes may be served if the server answers that it failed; `nil` if they may not.
   var usableOnServerErrorUntil: Date?
-  /// The time until which it may be served while it is revalidated; `nil` for not at all.
+  /// The time until which the bytes may be served while they are revalidated; `nil` if they may not.
   var usableWhileRevalidatingUntil: Date?
   /// The request's values of the fields that `Vary` named; mostly empty.
   var variation: HTTPFields = [:]
-  /// True if a cache may store it.
+  /// A Boolean value that indicates whether a cache may store the bytes.
   var isKept: Bool
-  /// True if no cache that serves others may store it.
+  /// A Boolean value that indicates whether shared caches must not store the bytes (`Cache-Control: private`).
   var isPrivate = false
-  /// The time of the original's last change by its server's word; `nil` if it said none.
+  /// The time of the original's last change, according to its server; `nil` if unknown.
   var modified: Date?
 }
 
 extension Validity {
-  /// The validity of the bytes of a response.
+  /// Creates the validity of the bytes of a response.
   init(of stored: StoredResponse, by freshness: Freshness, at now: Date) {
     self.init(of: stored, freshness.decide(stored, for: stored.variation, now: now), at: now)
   }
 
-  /// The same, given the decision of the standard policy.
+  /// Creates the validity of the bytes of a response from a decision of the standard policy.
   init(of stored: StoredResponse, _ decision: Freshness.Decision, at now: Date) {
     self.init(
-      // A response that must always be revalidated is stale from the start, whatever its age says.
+      // A response that must always be revalidated is stale from the start, whatever its age.
       expires: decision.action == .serve ? decision.expires : decision.expires.map { min($0, now) },
       confirmed: stored.received,
       usableOnErrorUntil: decision.usableOnErrorUntil,
@@ -48,12 +48,12 @@ extension Validity {
   /// The validity of sources without a server.
   static let unlimited = until(nil)
 
-  /// That of images that somebody made, good until a time; `nil` for ever.
+  /// Returns the validity of images that the program made, which expire at a time; `nil` for never.
   static func until(_ expires: Date?) -> Validity {
     Validity(expires: expires, confirmed: nil, usableOnErrorUntil: nil, isKept: true)
   }
 
-  /// Returns true if it may be served now while it is revalidated in the background.
+  /// Returns `true` if the bytes may be served now while they are revalidated in the background.
   func isUsableWhileRevalidating(at now: @autoclosure () -> Date, _ request: ImageRequest) -> Bool {
     // A request that may change something is not sent in the background.
     guard request.cachePolicy == .standard, !request.revalidates, request.method.isSafe, !request.limitsAge else {
@@ -62,16 +62,16 @@ extension Validity {
     return usableWhileRevalidatingUntil.map { now() < $0 } ?? false
   }
 
-  /// Returns true if a request with these fields would have had the same response.
+  /// Returns `true` if a request with these fields would have had the same response.
   func answers(_ fields: @autoclosure () -> HTTPFields) -> Bool {
     guard !variation.isEmpty else { return true }
     let fields = fields()
     return variation.allSatisfy { (fields[$0.name] ?? "") == $0.value }
   }
 
-  /// Returns true if it may be served without a look at the response that it comes from.
+  /// Returns `true` if the bytes may be served without the response that they come from.
   ///
-  /// Evaluates `now` only if it matters.
+  /// Evaluates `now` only if the result depends on it.
   func isFresh(at now: @autoclosure () -> Date, _ request: ImageRequest) -> Bool {
     guard !request.limitsAge else { return false }
     return switch request.cachePolicy {

@@ -5,16 +5,16 @@
 /// request.cacheAccess.remove(.memoryWrites)     // shown once, so it evicts nothing
 /// request.cacheAccess = .none                   // as if there were no caches
 /// ```
-/// ``ImageRequest/cachePolicy`` decides how old cached data may be, ``ImageRequest/storagePolicy`` what is stored on
-/// disk. Access to a cache that the pipeline lacks has no effect.
+/// ``ImageRequest/cachePolicy`` decides how old cached data may be, ``ImageRequest/storagePolicy`` which forms are
+/// stored on disk. Access to a cache that the pipeline lacks has no effect.
 ///
 /// Requests that differ in access to the disk do not share a transfer, and requests that differ at all do not share an
 /// image. Equal requests share running work even with ``none``.
 ///
-/// A response always applies to data that is cached already, so that no outdated image is served: changed bytes remove
-/// what was made from the old ones, unchanged bytes renew images in memory, and damaged entries or those that are no
-/// image are removed. Failures are remembered, too, as ``ImagePipeline/Configuration/remembersFailures`` says, in
-/// memory and without a byte of the body.
+/// A response always applies to cached data, so that no outdated image is served: changed bytes remove images made from
+/// the old ones, unchanged bytes renew images in memory, and entries that are damaged or not images are removed.
+/// Failures are remembered, too, according to ``ImagePipeline/Configuration/remembersFailures``, in memory and without
+/// a byte of the body.
 public struct CacheAccess: OptionSet, Sendable, Hashable {
   /// The bits of the set.
   public let rawValue: UInt8
@@ -40,10 +40,10 @@ public struct CacheAccess: OptionSet, Sendable, Hashable {
   /// failing server. An image that is not in memory is fetched whole and unconditionally; with `.cacheOnly` it fails.
   public static let diskReads = CacheAccess(rawValue: 4)
 
-  /// Writing to ``ImagePipeline/Configuration/diskCache``, as ``ImageRequest/storagePolicy`` says.
+  /// Writing to ``ImagePipeline/Configuration/diskCache``, in the forms of ``ImageRequest/storagePolicy``.
   ///
   /// Without it, nothing is written there: no original, no finished image, no partial download, no renewal. A download
-  /// ends when its last caller leaves, whatever ``ImageRequest/continuesDownload`` says.
+  /// ends when its last caller leaves, even with ``ImageRequest/continuesDownload``.
   public static let diskWrites = CacheAccess(rawValue: 8)
 
   /// Reading from and writing to memory.

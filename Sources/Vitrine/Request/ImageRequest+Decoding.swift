@@ -1,8 +1,8 @@
 public import VitrineImaging
 
-// How the image is decoded.
+// The decoding of the image.
 extension ImageRequest {
-  /// The care taken over pixels when shrinking.
+  /// The quality of the pixels when an image is shrunk.
   ///
   /// With `.fast`, a download stops once its beginning suffices: a large enough thumbnail in the file, or the first
   /// scans of a progressive JPEG, if at most an eighth of its size is wanted (a tenth to a third of its bytes). It
@@ -44,8 +44,9 @@ extension ImageRequest {
 
   /// The dynamic range of the image.
   ///
-  /// Defaults to `.standard`. With `.high` the image also has `ImageContainer.highRange`, where the file is brighter than
-  /// white and the system can decode that. Such an image is kept in memory, and made anew from the file after a restart.
+  /// Defaults to `.standard`. With `.high`, the image also has `ImageContainer.highRange`, if the file is brighter than
+  /// white and the system can decode that. Such an image is kept in memory, and made anew from the file after a
+  /// restart.
   public var dynamicRange: DynamicRange {
     get { fields.decoding.dynamicRange }
     set { change { $0.decoding.dynamicRange = newValue } }

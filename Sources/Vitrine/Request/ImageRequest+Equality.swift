@@ -3,10 +3,10 @@ import VitrineImaging
 import VitrineRuntime
 
 extension ImageRequest: Hashable {
-  /// Returns whether two requests have the same values, priorities included.
+  /// Returns a Boolean value that indicates whether two requests have the same values, priorities included.
   ///
-  /// Processors and closures compare by their identifiers, a source that depends on the size by the URL that it gives
-  /// for the request's size, and values of ``userInfo`` as `Equatable`, else by identity; two that allow neither are
+  /// Processors and closures compare by their identifiers; a source that depends on the size, by its URL for the
+  /// request's size; values of ``userInfo``, as `Equatable`, else by identity. Two values that allow neither are
   /// different. Bitmaps of placeholders compare by identity.
   public static func == (left: ImageRequest, right: ImageRequest) -> Bool {
     left.isCopy(of: right) || left.imageKey == right.imageKey && left.fields.isEqual(to: right.fields)
@@ -74,7 +74,7 @@ extension ImageRequest.Fields {
 }
 
 extension ImageSource {
-  /// Returns whether both give the same bytes, as far as their names tell, where an image of `size` is wanted.
+  /// Returns `true` if both sources give the same bytes for an image of `size`, as far as their names show.
   fileprivate func isEqual(to other: ImageSource, at size: TargetSize?) -> Bool {
     switch (resolved(for: size).kind, other.resolved(for: size).kind) {
     case (.url(let one), .url(let other)): one == other

@@ -2,14 +2,14 @@ public import VitrineHTTP
 public import VitrineImaging
 public import VitrineRuntime
 
-/// The parts of an HTTP request beside URL and header fields.
+/// The parts of an HTTP request besides its URL and header fields.
 struct HTTPOptions: Hashable, Sendable {
   /// The parts that do not change the response, and so belong to no key.
   struct Bounds: Hashable, Sendable {
     var timeouts = HTTPTimeouts()
     var redirectPolicy = RedirectPolicy.follow(limit: 10)
     var maxResponseBytes: Int?
-    /// The value that ``ImageRequest/isIdempotent`` was set to, if any.
+    /// The value of ``ImageRequest/isIdempotent``, if it was set.
     var idempotence: Bool?
   }
 
@@ -37,7 +37,7 @@ extension ImageRequest {
   ///   - request: The request to send.
   ///   - size: The size to show. Defaults to the image's own.
   ///   - processors: The processors to run, in order.
-  ///   - priority: The urgency. Defaults to that of `request`.
+  ///   - priority: The priority. Defaults to the priority of `request`.
   public init(
     _ request: HTTPRequest,
     size: TargetSize? = nil,
@@ -65,14 +65,14 @@ extension ImageRequest {
 
   /// The method with which a URL is loaded.
   ///
-  /// Defaults to `GET`. Responses are cached by method and ``body``, so two different requests never share one. For
-  /// anything but a `GET` without a body:
+  /// Defaults to `GET`. Responses are cached by method and ``body``, so two different requests never share one. For any
+  /// request other than a `GET` without a body:
   /// - A response is cached only if the server sets its lifetime (`max-age`, `Expires`).
   /// - A broken download starts over instead of continuing.
   ///
   /// For a method that is not safe:
-  /// - A success removes what is cached for a `GET` of the same URL, as RFC 9111 (section 4.4) asks.
-  /// - Nothing is sent in the background (`stale-while-revalidate`).
+  /// - A successful response removes the cached responses for a `GET` of the same URL (RFC 9111, section 4.4).
+  /// - No request is sent in the background (`stale-while-revalidate`).
   public var method: HTTPMethod {
     get { http.method }
     set { http.method = newValue }
@@ -80,7 +80,7 @@ extension ImageRequest {
 
   /// The body to send.
   ///
-  /// Defaults to none. Set its `Content-Type` in ``headers``; its length is sent by itself.
+  /// Defaults to none. Set its `Content-Type` in ``headers``; its length is sent automatically.
   public var body: Data? {
     get { http.body }
     set { http.body = newValue }
@@ -102,9 +102,9 @@ extension ImageRequest {
     set { http.bounds.redirectPolicy = newValue }
   }
 
-  /// The maximum number of bytes of a response, where it is less than ``ImagePipeline/Configuration/maxResponseBytes``.
+  /// The maximum number of bytes of a response, if less than ``ImagePipeline/Configuration/maxResponseBytes``.
   ///
-  /// Defaults to `nil`, for that of the pipeline.
+  /// Defaults to `nil`, the pipeline's maximum.
   public var maxResponseBytes: Int? {
     get { http.bounds.maxResponseBytes }
     set { http.bounds.maxResponseBytes = newValue }
@@ -112,8 +112,8 @@ extension ImageRequest {
 
   /// A Boolean value that indicates whether sending the request twice has the effect of sending it once.
   ///
-  /// Defaults to that of the ``method``. Only idempotent requests are retried. Set it for a `POST` that only renders an
-  /// image.
+  /// Defaults to the idempotence of the ``method``. Only idempotent requests are retried. Set it for a `POST` that only
+  /// renders an image.
   public var isIdempotent: Bool {
     get { http.bounds.idempotence ?? method.isIdempotent }
     set { http.bounds.idempotence = newValue }
@@ -125,13 +125,14 @@ extension ImageRequest {
   /// The directives of `Cache-Control` in ``headers``, if there are any.
   private var directives: RequestDirectives? { headers.isEmpty ? nil : RequestDirectives(headers) }
 
-  /// True if ``headers`` limit the age of a response, so that what is stored of it has to be looked at.
+  /// A Boolean value that indicates whether ``headers`` limit the age of a response, so that the stored response must
+  /// be read.
   var limitsAge: Bool { directives?.concernsAge ?? false }
 
-  /// True if ``headers`` forbid to store the response (RFC 9111 5.2.1.5).
+  /// A Boolean value that indicates whether ``headers`` forbid storing the response (RFC 9111, section 5.2.1.5).
   var forbidsStoring: Bool { directives?.noStore ?? false }
 
-  /// The plain `GET` for the same resource.
+  /// The plain `GET` request for the same resource.
   var asGet: ImageRequest {
     var request = self
     (request.method, request.body) = (.get, nil)

@@ -9,7 +9,8 @@ public import VitrineRuntime
 /// ```swift
 /// let request = ImageRequest(url: url, size: .pixels(300, 300, .fill), priority: .high)
 /// ```
-/// A value one pointer wide, cheap to copy. Its keys are computed once, at the first use, and shared by copies.
+/// A request is one pointer wide, and cheap to copy. Its keys are computed once, at the first use, and shared by
+/// copies.
 public struct ImageRequest: Sendable {
   private var shared: Storage
 
@@ -50,7 +51,7 @@ public struct ImageRequest: Sendable {
       return
     }
     var fields = fields
-    // Each has keys of its own, which are made once.
+    // Each alternative has keys of its own, which are made once.
     fields.alternatives = sources.map { source in
       var alternative = fields
       alternative.source = source
@@ -69,7 +70,8 @@ public struct ImageRequest: Sendable {
     }
   }
 
-  /// The http or https URL from which the image is loaded at its size; `nil` for other sources, and for several.
+  /// The http or https URL from which the image is loaded at its size; `nil` for any other source, and for several
+  /// sources.
   public var url: URL? {
     guard case .url(let url) = keys.source.kind else { return nil }
     return URL(string: url)
@@ -83,8 +85,8 @@ public struct ImageRequest: Sendable {
 
   /// The number of pixels in a point, for the lengths of ``processors``.
   ///
-  /// Images differ by scale only if a processor has a length in points. Defaults to the scale of a ``size`` in points, or
-  /// to that of the view if a slot chooses the size, otherwise to 1.
+  /// Images differ by scale only if a processor has a length in points. Defaults to the scale of a ``size`` in points,
+  /// or to the view's scale if a slot chooses the size, otherwise to 1.
   public var scale: Double {
     get { shared.fields.pointScale }
     set { change { $0.scale = newValue } }
@@ -110,9 +112,9 @@ public struct ImageRequest: Sendable {
     set { change(keepsKeys: true) { $0.userInfo = newValue } }
   }
 
-  /// The content of a slot until the image comes, in place of the slot's own.
+  /// The content of a slot until the image arrives, in place of the slot's own placeholder.
   ///
-  /// For a hash that comes with the URL. It does not affect the image. Defaults to `nil`: the slot's placeholder.
+  /// It suits a hash that comes with the URL. It does not affect the image. Defaults to `nil`, the slot's placeholder.
   /// ```swift
   /// var request = ImageRequest(url: photo.url)
   /// request.placeholder = .thumbHash(base64: photo.hash)
@@ -122,7 +124,7 @@ public struct ImageRequest: Sendable {
     set { change(keepsKeys: true) { $0.placeholder = newValue } }
   }
 
-  /// The frequency of previews while bytes arrive.
+  /// The frequency of previews during the transfer.
   ///
   /// Previews are made only if a task's events are read or a slot shows them, only of images fetched from a URL, and
   /// only if all processors process previews. Requests that share work have the first one's policy. Defaults to
@@ -140,18 +142,19 @@ public struct ImageRequest: Sendable {
 
   /// A Boolean value that indicates whether the image may be fetched over an expensive network.
   ///
-  /// If it may not and `ImagePipeline.Configuration.networkAccess` is expensive, a stored image is served however old
-  /// it is; without one, the request fails with ``LoadError/Code/offline``. Prefetches are no exception. Defaults to
-  /// `true`.
+  /// If it is `false` and `ImagePipeline.Configuration.networkAccess` is expensive, a stored image of any age is
+  /// served; without one, the request fails with ``LoadError/Code/offline``. This also applies to prefetches. Defaults
+  /// to `true`.
   public var allowsExpensiveNetworkAccess: Bool {
     get { shared.fields.allowsExpensiveNetworkAccess }
     set { change(keepsKeys: true) { $0.allowsExpensiveNetworkAccess = newValue } }
   }
 
-  /// A Boolean value that indicates whether a download goes on at the lowest priority after its last caller has left.
+  /// A Boolean value that indicates whether a download continues at the lowest priority after its last caller has left.
   ///
-  /// Only the bytes are fetched, and stored if their header is that of an image. It does not apply to a download that
-  /// has not begun, nor if nothing of it may be stored on disk (``cacheAccess``). Defaults to `false`.
+  /// The bytes are fetched without decoding, and stored if they have the header of an image. A download that has not
+  /// begun does not continue, nor does one whose bytes may not be stored on disk (``cacheAccess``). Defaults to
+  /// `false`.
   public var continuesDownload: Bool {
     get { shared.fields.continuesDownload }
     set { change(keepsKeys: true) { $0.continuesDownload = newValue } }
@@ -183,13 +186,13 @@ public struct ImageRequest: Sendable {
     set { change { $0.headers = newValue } }
   }
 
-  /// The parts of an HTTP request beside URL and header fields.
+  /// The parts of an HTTP request besides its URL and header fields.
   var http: HTTPOptions {
     get { shared.fields.http }
     set { change { $0.http = newValue } }
   }
 
-  /// The names of those ``headers`` whose values change the response, so that responses are cached apart.
+  /// The names of the ``headers`` whose values change the response, so that responses are cached separately.
   ///
   /// `Authorization` always counts. Defaults to none.
   public var significantHeaders: Set<String> {
@@ -203,7 +206,7 @@ public struct ImageRequest: Sendable {
     set { change { $0.cachePartition = newValue } }
   }
 
-  /// The replacement for the URL in keys, for URLs that change while the image does not, such as signed ones.
+  /// The replacement for the URL in keys, for URLs that change while the image does not, such as signed URLs.
   ///
   /// Defaults to `nil`, the URL itself.
   public var cacheID: String? {
@@ -211,32 +214,35 @@ public struct ImageRequest: Sendable {
     set { change { $0.cacheID = newValue } }
   }
 
-  /// The values of the fields that `Vary` names, if the response with the plain key is another's; see ``Variations``.
+  /// The values of the fields that `Vary` names, if the plain key belongs to another variant; see ``Variations``.
   var variation: HTTPFields {
     get { shared.fields.variation }
     set { change { $0.variation = newValue } }
   }
 
-  /// True if the response has the encoded bytes, too; the image is then neither read from memory nor stored there.
+  /// A Boolean value that indicates whether the response also has the encoded bytes; the image is then neither read
+  /// from memory nor stored there.
   package var keepsEncodedData: Bool {
     get { shared.fields.keepsEncodedData }
     set { change(keepsKeys: true) { $0.keepsEncodedData = newValue } }
   }
 
-  /// True if a stale image must not be served during revalidation: for a caller that shows it already.
+  /// A Boolean value that indicates whether no stale image may be served during revalidation, since the caller already
+  /// shows it.
   package var revalidates: Bool {
     get { shared.fields.revalidates }
     set { change(keepsKeys: true) { $0.revalidates = newValue } }
   }
 
-  /// True if the pixels must be those that the bytes give: for encoding, whose result must not depend on what the
-  /// caches hold.
+  /// A Boolean value that indicates whether the pixels must be an exact decode of the bytes.
+  ///
+  /// Encoding needs this, since its result must not depend on the contents of the caches.
   var isExact: Bool {
     get { shared.fields.isExact }
     set { change(keepsKeys: true) { $0.isExact = newValue } }
   }
 
-  /// The lane in which the image waits to be made, if it is encoded: the name of a server's client.
+  /// The lane in which the image waits to be made for encoding: the name of a server's client.
   package var lane: ByteString {
     get { shared.fields.lane }
     set { change(keepsKeys: true) { $0.lane = newValue } }
@@ -244,7 +250,7 @@ public struct ImageRequest: Sendable {
 
   var keys: RequestKeys { shared.keys }
 
-  /// Makes all keys at once, where a look-up in memory would make its own and drop them.
+  /// Makes all keys at once, whereas a look-up in memory would make its own key and drop it.
   func makeKeys() { _ = shared.keys }
 
   var fields: Fields { shared.fields }
@@ -252,20 +258,22 @@ public struct ImageRequest: Sendable {
   /// The name of the request in messages.
   package var name: String { keys.source.description }
 
-  /// The requests to be tried in order, if the source is several.
+  /// The requests to be tried in order, if there are several sources.
   var alternatives: [ImageRequest]? { shared.fields.alternatives }
 
-  /// The index of the alternative whose error counts if all of them fail; what a thumbnail lacks is no failure.
+  /// The index of the alternative whose error is reported if all fail; a missing thumbnail is not a failure.
   var decisiveAlternative: Int {
     alternatives?.firstIndex { !$0.source.isThumbnail } ?? 0
   }
 
-  /// Returns the request that loads a small picture of its file if there is one, and the file otherwise.
+  /// Returns a request that loads a small picture of its file if there is one, and the file otherwise.
   ///
-  /// Such images are kept apart from those of the file, and none is made from them; but they are removed together.
+  /// Such images are cached separately from the file's own, and no images are made from them, but both are removed
+  /// together.
   ///
-  /// - Parameter read: Returns the encoded picture for the request's size, or throws. Called on a thread that may block.
-  /// - Returns: The request; the same unless its source is a file.
+  /// - Parameter read: A closure that returns the encoded picture for the request's size, or throws. It is called on a
+  ///   thread that may block.
+  /// - Returns: The request, unchanged unless its source is a file.
   package func preferring(thumbnail read: @escaping @Sendable () throws -> Data) -> ImageRequest {
     guard case .file(let path, let isURL) = source.kind else { return self }
     var request = self
@@ -280,16 +288,16 @@ public struct ImageRequest: Sendable {
     shared = Storage(fields)
   }
 
-  /// True if the beginning of the bytes is enough where it suffices for the size.
+  /// A Boolean value that indicates whether the download may stop once its beginning suffices for the size.
   var stopsEarly: Bool { quality == .fast && !animates && !keepsEncodedData && !continuesDownload && isPlainGet }
 
-  /// True if a pipeline's delegate has rewritten it.
+  /// A Boolean value that indicates whether a pipeline's delegate has rewritten the request.
   var isPrepared: Bool {
     get { shared.fields.isPrepared }
     set { change(keepsKeys: true) { $0.isPrepared = newValue } }
   }
 
-  /// Returns true if nothing was changed since one was copied from the other.
+  /// Returns `true` if one is a copy of the other, and neither has been changed since.
   func isCopy(of other: ImageRequest) -> Bool { shared === other.shared }
 
   /// The key of the image in memory.
@@ -298,7 +306,7 @@ public struct ImageRequest: Sendable {
   /// The key of the bytes on disk.
   package var fetchKey: CacheKey { keys.fetch }
 
-  /// Returns true if both request the same, at whatever priority.
+  /// Returns `true` if both request the same image, at any priority.
   package func isSame(as other: ImageRequest) -> Bool {
     shared === other.shared
       || (imageKey == other.imageKey && cachePolicy == other.cachePolicy && cacheAccess == other.cacheAccess)
@@ -317,7 +325,7 @@ public struct ImageRequest: Sendable {
   }
 
   struct Fields: Sendable {
-    // First, so that a look-up in memory finds them beside the keys.
+    // These come first, so that a look-up in memory finds them beside the keys.
     var cachePolicy = CachePolicy.standard
     var cacheAccess = CacheAccess.all
     var keepsEncodedData = false
@@ -354,8 +362,8 @@ public struct ImageRequest: Sendable {
 
   @safe
   private final class Storage: Sendable {
-    // Read at every look-up and written once: a lock would cost more than the look-up. It holds one retain, released in
-    // `deinit`, and is never replaced, so a loaded reference lives as long as `self`.
+    // The keys are read at every look-up and written once: a lock would cost more than the look-up. The atomic holds
+    // one retain, released in `deinit`, and is never replaced, so a loaded reference lives as long as `self`.
     private let cachedKeys = unsafe Atomic<Unmanaged<RequestKeys>?>(nil)
     private let wasAsked = Atomic(false)
     let fields: Fields
@@ -367,7 +375,7 @@ public struct ImageRequest: Sendable {
 
     deinit { unsafe cachedKeys.load(ordering: .acquiring)?.release() }
 
-    /// Stores the keys unless there are some, and returns the stored ones.
+    /// Stores the keys unless others are stored already, and returns the stored keys.
     @discardableResult
     private func keep(_ keys: RequestKeys) -> RequestKeys {
       let made = unsafe Unmanaged.passRetained(keys)
@@ -390,7 +398,7 @@ public struct ImageRequest: Sendable {
       return keys.image
     }
 
-    // If two threads make the keys at once, the first one's are kept.
+    // If two threads make the keys at once, the first thread's keys are kept.
     var keys: RequestKeys { knownKeys ?? keep(RequestKeys(fields)) }
   }
 }

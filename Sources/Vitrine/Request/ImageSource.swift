@@ -8,7 +8,7 @@ public struct ImageSource: Sendable {
   enum Kind: Sendable {
     /// The text as written; it is parsed when it is loaded, so any text makes a request.
     case url(String)
-    /// `isURL` if it was given as a URL.
+    /// The path; `isURL` if it was given as a URL.
     case file(String, isURL: Bool)
     /// A small picture of a file that another program has made; the closure blocks.
     case thumbnail(of: String, isURL: Bool, @Sendable () throws -> Data)
@@ -45,7 +45,7 @@ public struct ImageSource: Sendable {
   /// An http or https URL, or a `file:` or `data:` URL.
   public static func url(_ url: URL) -> ImageSource {
     let text = url.absoluteString
-    // Most begin with an h, and reading the scheme would cost more than the rest.
+    // Most URLs begin with an h, and reading the scheme would cost more than the rest.
     guard text.utf8.first != UInt8(ascii: "h"), url.isFileURL else { return .url(text) }
     return ImageSource(kind: .file(url.path(percentEncoded: false), isURL: true))
   }
@@ -78,16 +78,17 @@ public struct ImageSource: Sendable {
 
   /// Several sources of one image; the first that succeeds is used.
   ///
-  /// The next source is tried when one cannot be fetched or is no image; cancelling tries none. Each is cached on its
-  /// own, and an image in memory of any of them is shown before any is loaded. If all fail, the first error counts.
+  /// The next source is tried if one cannot be fetched or is not an image, but not after a cancellation. Each source is
+  /// cached separately, and an image in memory of any of them is shown before any is loaded. If all fail, the first
+  /// error is reported.
   public static func first(of sources: [ImageSource]) -> ImageSource { ImageSource(kind: .first(sources)) }
 
   /// Encoded data, identified by `id`.
   public static func data(_ data: Data, id: String) -> ImageSource { ImageSource(kind: .data(data, id: id)) }
 
-  /// Bytes that `load` returns, identified by `id`.
+  /// The bytes that `load` returns, identified by `id`.
   ///
-  /// The closure is called for each load; the bytes are never stored in the disk cache, the image is cached in memory.
+  /// The closure is called for each load. The bytes are never stored in the disk cache; the image is cached in memory.
   public static func closure(id: String, _ load: @escaping @Sendable () async throws -> Data) -> ImageSource {
     ImageSource(kind: .closure(id: id, load))
   }
@@ -118,13 +119,14 @@ extension ImageSource {
   package var filePath: String? {
     switch kind {
     case .file(let path, _), .thumbnail(let path, _, _): path
-    // Only a thumbnail precedes its own file.
+    // A list that begins with a thumbnail continues with the thumbnail's own file.
     case .first(let sources): sources.first.flatMap { $0.isThumbnail ? $0.filePath : nil }
     case .url, .resource, .data, .inline, .closure, .sized: nil
     }
   }
 
-  /// True if the bytes are not those of the file that the source names.
+  /// A Boolean value that indicates whether the source is a thumbnail, whose bytes are not the bytes of the file that
+  /// it names.
   var isThumbnail: Bool {
     if case .thumbnail = kind { true } else { false }
   }

@@ -3,9 +3,10 @@ import VitrineHTTP
 
 /// The key of a job: requests with equal keys share one job.
 ///
-/// Besides what names the result it has what keeps jobs apart although their results have one name. Requests that want
-/// other freshness are served differently, and their time-outs may differ. Headers that do not count may turn out to:
-/// which ones a server looks at is known when it has answered. Who shares a job shares what it found and what it keeps.
+/// In addition to the name of the result, the key has all values that keep jobs apart although their results have the
+/// same name. Requests with other demands on freshness are served differently, and their time-outs may differ. Headers
+/// that are not significant may prove significant: the server's response shows which ones it uses. Requests that share
+/// a job share its look-ups and its stored results.
 struct JobKey: Hashable, Sendable {
   enum Product: Hashable, Sendable {
     case bytes
@@ -25,12 +26,12 @@ struct JobKey: Hashable, Sendable {
   private let revalidates: Bool
   private let allowsExpensiveNetworkAccess: Bool
   private let headers: [Header]
-  /// `nil` for the defaults.
+  /// The bounds; `nil` for the defaults.
   private let bounds: HTTPOptions.Bounds?
-  /// The task that shares with no other; `nil` for a shared job.
+  /// The task that does not share the job; `nil` for a shared job.
   private var task: Int?
 
-  /// `key` names the result; `caches` are those whose access must be equal.
+  /// Creates a key; `key` names the result, `caches` are the caches to which access must be equal.
   init(_ key: CacheKey, _ product: Product, of request: ImageRequest, _ caches: CacheAccess) {
     (self.key, self.product, self.caches) = (key, product, caches)
     (policy, revalidates, allowsExpensiveNetworkAccess) = (

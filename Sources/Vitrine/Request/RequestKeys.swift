@@ -5,19 +5,19 @@ import VitrineRuntime
 
 /// The cache keys of a request: one for each stage, each an extension of the one before, all in one buffer.
 final class RequestKeys: Sendable {
-  /// The key of the image; first, since a look-up in memory needs no other.
+  /// The key of the image; it comes first, since a look-up in memory needs no other key.
   let image: CacheKey
   /// The source to load, for the requested size.
   let source: ImageSource
-  /// The URL of the source, if it has an http or https one.
+  /// The http or https URL of the source, if there is one.
   let url: HTTPURL?
   /// A Boolean value that indicates whether a download may continue: a plain `GET` without a `Range` field.
   let allowsResuming: Bool
-  /// True if the source is several, each with keys of its own.
+  /// A Boolean value that indicates whether there are several sources, each with keys of its own.
   let hasAlternatives: Bool
-  /// The key of the bytes: the source and, for a URL, whatever changes the response.
+  /// The key of the bytes: the source and, for a URL, everything that changes the response.
   let fetch: CacheKey
-  /// The same without the values of the fields that `Vary` names; see ``Variations``.
+  /// The key of the bytes without the values of the fields that `Vary` names; see ``Variations``.
   let plain: CacheKey
   /// The key of the decoded image before any processing.
   let decode: CacheKey
@@ -68,7 +68,8 @@ final class RequestKeys: Sendable {
     }
   }
 
-  /// Returns the processors of a variant by its key; `nil` for another frame or colour space, and for keys of no image.
+  /// Returns the processors of a variant by its key; `nil` for another frame or colour space, and for keys that are not
+  /// of an image.
   func processors(ofVariant key: CacheKey) -> [CacheKey.Part]? {
     guard key.isExtension(of: fetch), let own = Self.parts(of: decode, after: fetch),
       let parts = Self.parts(of: key, after: fetch), parts.count > Self.colorSpaceIndex
@@ -148,13 +149,13 @@ final class RequestKeys: Sendable {
       key.append(filter.rawValue)
       key.append(usesLinearLight)
       key.append(colorSpace.rawValue)
-      // Keys that are on disk stay what they are.
+      // Keys on disk, from earlier versions, must stay valid.
       if dynamicRange != .standard { key.append(dynamicRange.rawValue) }
       if animates { key.append(Self.motionMark) }
     }
 
     private static let motionMark = "animates"
-    /// No text, so that no processor is taken for it.
+    /// The mark is not text, so that it is not taken for a processor.
     static let thumbnailMark = CacheKey.Part.flag(true)
 
     /// The parts that may follow the colour space; no processor has such a name.
@@ -164,7 +165,7 @@ final class RequestKeys: Sendable {
 
     /// The bytes for the parameters of nearly all requests.
     private static let usual = CacheKey { Decoding().appendParts(to: &$0) }.bytes
-    /// The same for those of views.
+    /// The bytes for the parameters of nearly all requests by views.
     private static let usualMoving = CacheKey { Decoding(animates: true).appendParts(to: &$0) }.bytes
   }
 
@@ -188,7 +189,7 @@ final class RequestKeys: Sendable {
         key.append(name)
         key.append(header.value)
       }
-    // The bytes of a thumbnail differ, but whoever asks for all images of the file means it, too.
+    // A thumbnail has other bytes than its file, but a request for all images of the file includes it.
     case .file(let path, _), .thumbnail(let path, _, _):
       key.append("file")
       key.append(path)
@@ -207,7 +208,7 @@ final class RequestKeys: Sendable {
     case .closure(let id, _):
       key.append("closure")
       key.append(id)
-    // It has been resolved before.
+    // A source that depends on the size has been resolved before.
     case .sized: break
     case .first(let sources):
       key.append("first")
@@ -216,8 +217,9 @@ final class RequestKeys: Sendable {
     }
   }
 
-  /// Appends method and body, the body as a hash without known collisions: it may be long, secret, or chosen by a
-  /// stranger.
+  /// Appends method and body.
+  ///
+  /// The body is appended as a hash without known collisions, since it may be long, secret, or chosen by an attacker.
   private static func append(_ http: HTTPOptions, _ key: inout CacheKey.Builder) {
     key.append(http.method.name)
     key.append(http.body.flatMap { $0.isEmpty ? nil : .bytes(SHA256.hash($0)) } ?? CacheKey.Part.none)

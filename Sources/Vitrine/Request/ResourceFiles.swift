@@ -1,6 +1,6 @@
 import VitrineRuntime
 
-/// Finds files that came with a program.
+/// A search for files that came with the program.
 package enum ResourceFiles {
   /// Returns the path of a file among the program's own; `nil` if there is none.
   ///

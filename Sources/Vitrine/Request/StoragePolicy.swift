@@ -2,26 +2,26 @@
 public enum StoragePolicy: String, Sendable, Hashable, CaseIterable {
   /// The original: the bytes as they came.
   case original
-  /// The finished image: resized and processed; the original only if nothing is done to it.
+  /// The finished image, resized and processed; the original only if no such work is done.
   ///
   /// Another size of the image is fetched again.
   case finished
-  /// The original, and the finished image if that saves work: if it is processed, or made from a million pixels or more
-  /// and at least four times its own.
+  /// The original, and the finished image if storing it saves work: if it is processed, or made from a million pixels
+  /// or more and at least four times its own number.
   ///
   /// This is the default. If a request of `DecodeQuality.fast` stopped its download early, the beginning is stored
   /// instead of the original; a request that needs more fetches the rest.
   case automatic
-  /// The original, and the finished image if anything is done to it.
+  /// The original, and the finished image if it is resized or processed.
   case both
 
-  /// True if the original is wanted even though no image needs all of it.
+  /// A Boolean value that indicates whether the original is stored even if no image needs all of it.
   var keepsEveryOriginal: Bool { self == .original || self == .both }
 
-  /// Returns true if the original is stored of an image that is changed in some way or not.
+  /// Returns `true` if an image's original is stored; `isChanged` if the image is resized or processed.
   func keepsOriginal(isChanged: Bool) -> Bool { self != .finished || !isChanged }
 
-  /// Returns true if the finished image is stored.
+  /// Returns `true` if the finished image is stored.
   func keepsFinished(_ image: LoadedImage, isProcessed: Bool, isResized: Bool) -> Bool {
     guard isProcessed || isResized, image.validity.isKept, image.contentID != .none else { return false }
     switch self {
@@ -30,7 +30,7 @@ public enum StoragePolicy: String, Sendable, Hashable, CaseIterable {
     case .automatic:
       let (info, bitmap) = (image.info, image.container.bitmap)
       let pixels = info.width * info.height
-      // For an image made from a beginning, nothing else could spare its server a request.
+      // An image made from the beginning of a body has no stored original that could spare its server a request.
       guard !isProcessed, !image.contentID.isOfBeginning else { return true }
       return pixels >= max(1_000_000, 4 * bitmap.width * bitmap.height)
     }

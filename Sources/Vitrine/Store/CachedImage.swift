@@ -6,18 +6,18 @@ public import VitrineRuntime
 ///
 /// It carries the content ID and the expiry of the bytes it was made from, so it is never served as fresh for longer.
 public struct CachedImage: Sendable, ObjectValue {
-  // The only stored property, so that the cache holds the object itself.
+  // This is the only stored property, so that the cache holds the object itself.
   let loaded: LoadedImage
 
   init(_ loaded: LoadedImage) { self.loaded = loaded }
 
-  /// Makes one of an image that did not come through a pipeline.
+  /// Creates a cached image from an image that did not come through a pipeline.
   ///
   /// - Parameters:
   ///   - image: The image.
-  ///   - expires: The time from which on it is stale, and loaded anew by whoever awaits it. Defaults to `nil`, for
+  ///   - expires: The time from which the image is stale and loaded anew when it is requested. Defaults to `nil`, for
   ///     never.
-  ///   - status: The HTTP status of the answer that brought its bytes. Defaults to `nil`.
+  ///   - status: The HTTP status of the response with the bytes. Defaults to `nil`.
   public init(_ image: ImageContainer, expires: Date? = nil, status: Int? = nil) {
     self.init(LoadedImage(image, .none, .until(expires), status: status, byteCount: 0, nil))
   }
@@ -28,10 +28,10 @@ public struct CachedImage: Sendable, ObjectValue {
   /// The pixels.
   public var image: Bitmap { loaded.container.bitmap }
 
-  /// The time from which on it is stale; `nil` for never.
+  /// The time from which the image is stale; `nil` for never.
   public var expires: Date? { loaded.validity.expires }
 
-  /// The HTTP status of the answer that brought its bytes; `nil` for other sources.
+  /// The HTTP status of the response with the bytes; `nil` for other sources.
   public var status: Int? { loaded.status }
 
   var validity: Validity { loaded.validity }
@@ -42,20 +42,22 @@ public struct CachedImage: Sendable, ObjectValue {
 ///
 /// In a large memory cache, each object that a hit touches costs a cache miss of the CPU.
 final class LoadedImage: Sendable {
-  // First, so that it lies beside the reference count, which a hit changes.
+  // This property comes first, so that it lies beside the reference count, which a hit changes.
   let validity: Validity
   let container: ImageContainer
-  /// The identity of the bytes, which tells versions of the image apart.
+  /// The identity of the bytes, which distinguishes versions of the image.
   let contentID: ContentID
-  /// The HTTP status of the response that brought the bytes; `nil` for other sources.
+  /// The HTTP status of the response with the bytes; `nil` for other sources.
   let status: Int?
   /// The number of encoded bytes.
   let byteCount: Int
-  /// The parameters of the decode; `nil` for processed images and those that did not come from a decoder.
+  /// The parameters of the decode; `nil` for processed images and images that no decoder made.
   let rendition: Rendition?
-  /// True if its bytes may give other pixels: it has been stored with losses, or resampled from a larger variant.
+  /// A Boolean value that indicates whether the bytes may give other pixels, since the image has been stored with
+  /// losses or resampled from a larger variant.
   let isApproximate: Bool
-  /// True if it was made from a small picture of the source; the source may have more pixels than ``info`` says.
+  /// A Boolean value that indicates whether the image was made from a small picture of the source, which may have more
+  /// pixels than ``info`` says.
   let isThumbnail: Bool
 
   var info: ImageInfo { container.info }
@@ -87,7 +89,7 @@ final class LoadedImage: Sendable {
       bytes.validity,
       status: bytes.status,
       byteCount: bytes.data.count,
-      // Nothing is made from a thumbnail.
+      // No other image is made from a thumbnail.
       bytes.isThumbnail ? nil : rendition,
       isApproximate: bytes.isThumbnail,
       isThumbnail: bytes.isThumbnail,

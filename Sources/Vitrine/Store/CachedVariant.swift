@@ -22,7 +22,7 @@ public struct CachedVariant: Sendable {
   public let processing: Processing
   /// A Boolean value that indicates whether the variant shows all of the source, or the requested part, undistorted.
   ///
-  /// Otherwise it was cropped or stretched for another purpose.
+  /// If `false`, it was cropped or stretched for another purpose.
   public let isSameView: Bool
   /// The number of pixels for each requested pixel, along the side with fewer.
   ///
@@ -34,10 +34,11 @@ public struct CachedVariant: Sendable {
   /// Creates a variant, for fakes.
   ///
   /// - Parameters:
-  ///   - container: The image and what is known of it.
-  ///   - processing: The processing of its pixels. Defaults to that of the request.
-  ///   - isSameView: A Boolean value that indicates whether it shows what the request shows. Defaults to `true`.
-  ///   - pixelRatio: The number of its pixels for each that is wanted. Defaults to 1.
+  ///   - container: The image and its metadata.
+  ///   - processing: The processing of the pixels. Defaults to the request's processing.
+  ///   - isSameView: A Boolean value that indicates whether the variant shows the same view as the request. Defaults to
+  ///     `true`.
+  ///   - pixelRatio: The number of pixels for each requested pixel. Defaults to 1.
   ///   - isStale: A Boolean value that indicates whether it has expired. Defaults to `false`.
   public init(
     _ container: ImageContainer,
@@ -53,7 +54,7 @@ public struct CachedVariant: Sendable {
   /// The rank of a variant; lower is better.
   var rank: (Int, Int, Int, Double) {
     let isSharp = pixelRatio >= 0.99
-    // Of the variants that are large enough, the smallest; else the largest.
+    // The smallest variant that is large enough is best, else the largest.
     return (processing.rawValue, isSameView ? 0 : 1, isSharp ? 0 : 1, isSharp ? pixelRatio : -pixelRatio)
   }
 }
@@ -100,7 +101,7 @@ extension CachedVariant {
     if cached.loaded.isThumbnail { size?.enlarges = true }
     guard let plan = try? SamplingPlan(size, width: info.width, height: info.height) else { return nil }
     let (width, height) = (Double(image.width), Double(image.height))
-    // To a pixel, since sides are rounded.
+    // The comparison allows one pixel, since sides are rounded.
     func hasAspect(of otherWidth: Double, _ otherHeight: Double) -> Bool {
       abs(width * otherHeight - height * otherWidth) <= max(otherWidth, otherHeight)
     }

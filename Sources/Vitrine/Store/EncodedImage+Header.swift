@@ -20,13 +20,13 @@ extension EncodedImage {
       validity = image.validity
     }
 
-    /// Makes the header of the same bytes with another validity.
+    /// Creates the header of the same bytes with another validity.
     init(_ other: Header, _ validity: Validity) {
       (format, width, height, status) = (other.format, other.width, other.height, other.status)
       self.validity = validity
     }
 
-    /// Returns the validity with the end of freshness, which is stored by the cache and may be renewed there.
+    /// Returns the validity with this end of freshness, which the cache stores and may renew.
     func validity(until expires: Date?) -> Validity {
       var validity = validity
       validity.expires = expires
@@ -47,7 +47,7 @@ extension EncodedImage {
       return Data(lines.joined(separator: "\n").utf8)
     }
 
-    /// Decodes ``encoded``; `nil` for anything else.
+    /// Decodes ``encoded``; returns `nil` for any other data.
     init?(encoded: Data) {
       guard
         let lines = String(validating: encoded, as: UTF8.self)?
@@ -85,8 +85,8 @@ extension EncodedImage {
 
   /// The entry for a data cache.
   ///
-  /// It counts as stored when its source was last confirmed, if that is known: the order of what machines write is that
-  /// of the server's words.
+  /// Its time of storage is the last revalidation of its source, if that is known, so that machines that share a cache
+  /// write in the order of the server's responses.
   func entry(stored: Date) -> CachedData {
     var entry = CachedData(
       data: data,

@@ -5,14 +5,14 @@ import VitrineRuntime
 extension FinishedImage {
   /// The metadata of a finished image: numbers in little-endian words of eight bytes, then lines of text.
   ///
-  /// Choices are stored by name, so that the order of cases means nothing.
+  /// Choices are stored by name, so that the order of cases does not matter.
   struct Header: Sendable {
     private static let version: UInt64 = 5
     private static let wordCount = 20
-    /// The numbers of words of earlier versions, each of which had one less.
+    /// The number of words of each earlier version; every version has added one.
     private static let olderWordCounts: [UInt64: Int] = [4: 19, 3: 18]
     private static let lineCount = 6
-    /// Stored by index.
+    /// The alpha modes, which are stored as indices into this array.
     private static let alphas: [Bitmap.Alpha] = [.opaque, .straight, .premultiplied]
 
     let encoding: Encoding
@@ -23,9 +23,9 @@ extension FinishedImage {
     let info: ImageInfo
     let status: Int?
     let byteCount: Int
-    /// The rendition; its colour space is that of the pixels.
+    /// The rendition; its colour space is the colour space of the pixels.
     let rendition: Rendition?
-    /// True if the pixels are not those that the bytes of the original give.
+    /// A Boolean value that indicates whether the pixels differ from a decode of the original.
     let isApproximate: Bool
     private let validity: Validity
 
@@ -38,7 +38,7 @@ extension FinishedImage {
       (status, byteCount, rendition, validity) = (image.status, image.byteCount, image.rendition, image.validity)
     }
 
-    /// Returns the validity with the end of freshness, which is stored by the cache and may be renewed there.
+    /// Returns the validity with this end of freshness, which the cache stores and may renew.
     func validity(until expires: Date?) -> Validity {
       var validity = validity
       validity.expires = expires
@@ -79,7 +79,7 @@ extension FinishedImage {
       return bytes
     }
 
-    /// Decodes ``encoded``; `nil` for anything else, including other versions.
+    /// Decodes ``encoded``, also of the versions in `olderWordCounts`; returns `nil` for any other data.
     init?(encoded: Data) {
       let bytes = [UInt8](encoded)
       guard bytes.count >= Self.wordCount * 8 else { return nil }
@@ -131,7 +131,7 @@ extension FinishedImage {
       }
       (self.encoding, width, height, self.alpha) = (encoding, int(2), int(3), Self.alphas[int(4)])
       (self.colorSpace, self.info) = (colorSpace, info)
-      // Neither flag is set in what earlier versions have stored.
+      // Earlier versions set neither flag.
       isApproximate = flags & 32 != 0 || encoding == .file && flags & 64 == 0
       (status, byteCount) = (int(13) == 0 ? nil : int(13), int(14))
       validity = Validity(
@@ -142,13 +142,13 @@ extension FinishedImage {
         usableWhileRevalidatingUntil: date(17),
         variation: variation,
         isKept: true,
-        // Earlier versions did not tell.
+        // Earlier versions did not store this, so their images count as private.
         isPrivate: flags & 128 != 0 || wordCount < 20,
         modified: wordCount > 19 ? date(19) : nil,
       )
     }
 
-    /// Returns true if the pixels are stored uncompressed.
+    /// Returns `true` if the pixels are stored uncompressed.
     static func isRaw(_ encoded: Data) -> Bool {
       encoded.count >= wordCount * 8 && encoded[encoded.startIndex + 8] == UInt8(Encoding.raw.rawValue)
     }

@@ -5,21 +5,21 @@ import VitrineRuntime
 
 /// The form in which a data cache stores a finished image.
 ///
-/// Up to 512 KB, these are raw pixels, which are cheaper to read than anything encoded. A larger image becomes a JPEG
-/// of quality 90 or, with transparency, a lossless WebP; on Apple's platforms, which write no WebP, a PNG. Nothing is
-/// encoded from such an image (``LoadedImage/isApproximate``). One that a program provides has no original to encode
-/// instead, so it is stored as a PNG. The metadata (``Header``) has its origin and validity; an embedded profile of the
-/// original is lost.
+/// An image of up to 512 KB is stored as raw pixels, which are cheaper to read than any encoded form. A larger image
+/// becomes a JPEG of quality 90 or, with transparency, a lossless WebP; on Apple's platforms, which write no WebP, a
+/// PNG. No encoded image is made from such a file (``LoadedImage/isApproximate``). An image that the program provides
+/// has no original to encode instead, so it is stored as a PNG. The metadata (``Header``) has its origin and validity;
+/// an embedded profile of the original is lost.
 enum FinishedImage {
   enum Encoding: UInt64 { case raw = 0, file = 1 }
 
   static let rawLimit = 512 << 10
 
-  /// Creates the entry of an image; `nil` if it cannot be stored without loss of what matters.
+  /// Creates the entry of an image; returns `nil` if the stored form would lose highlights, animation or colours.
   ///
   /// Blocks while a large image is encoded.
   static func entry(of image: LoadedImage, stored: Date, isLossless: Bool = false) -> CachedData? {
-    // No format of ours keeps what is brighter than white.
+    // The stored forms keep neither animation nor highlights, which are brighter than white.
     guard image.container.highRange == nil, image.container.animation == nil else { return nil }
     let bitmap = image.container.bitmap
     let header = Header(of: image, isLossless: isLossless)
@@ -32,30 +32,30 @@ enum FinishedImage {
       expires: image.validity.expires,
       stored: stored,
     )
-    // Pixels are worth no transfer: other machines have the original, or what is encoded of it.
+    // Pixels are not worth a transfer: other machines have the original or its encoded images.
     entry.isMachineLocal = true
     return entry
   }
 
-  /// Encodes pixels as a file in place of an original; a small one is lossless.
+  /// Encodes pixels as a file in place of an original; a small image is encoded without loss.
   ///
-  /// Blocks while it encodes. Returns `nil` if the file could not keep the colors.
+  /// Blocks while it encodes. Returns `nil` if the file could not keep the colours.
   static func file(of bitmap: Bitmap) -> Data? {
     guard bitmap.colorSpace == .sRGB, bitmap.byteCount <= rawLimit else { return data(of: bitmap, .file) }
     return try? bitmap.encoded(as: .png)
   }
 
-  /// WebP where it can be written, since it is smaller.
+  /// The lossless format: WebP where an encoder exists, since it is smaller, else PNG.
   private static let losslessFormat: ImageFormat = EncoderRegistry.standard.formats.contains(.webp) ? .webp : .png
 
   private static func data(of bitmap: Bitmap, _ encoding: Encoding, isLossless: Bool = false) -> Data? {
     switch encoding {
-    // Only read within the closure.
+    // The buffer is only read, and only within the closure.
     case .raw: return unsafe bitmap.withUnsafeBytes { unsafe Data($0) }
     case .file:
       // The encoders write sRGB.
       guard bitmap.colorSpace == .sRGB else { return nil }
-      // Also the colours of transparent pixels, which a lossless WebP gives up.
+      // A PNG also keeps the colours of transparent pixels, which a lossless WebP gives up.
       if isLossless { return try? bitmap.encoded(as: .png) }
       return bitmap.hasTransparency
         ? try? bitmap.encoded(as: ImageEncoding(losslessFormat, isLossless: true))
@@ -63,12 +63,12 @@ enum FinishedImage {
     }
   }
 
-  /// Returns true if reading an entry only copies its pixels.
+  /// Returns `true` if reading an entry only copies its pixels.
   static func isQuicklyRead(_ entry: CachedData) -> Bool {
     entry.data.count <= rawLimit && Header.isRaw(entry.metadata)
   }
 
-  /// Decodes an entry made by ``entry(of:stored:)``; `nil` for anything else.
+  /// Decodes an entry made by ``entry(of:stored:)``; returns `nil` for any other entry.
   ///
   /// Copies the pixels; decoding a large image takes milliseconds.
   static func image(of entry: CachedData) -> LoadedImage? {
@@ -95,7 +95,7 @@ enum FinishedImage {
         height: header.height,
         alpha: header.alpha,
         colorSpace: header.colorSpace,
-        // As many bytes as there are pixels, by the line above.
+        // The guard above ensures that there are as many bytes as pixels need.
         fill: { pixels in unsafe data.withUnsafeBytes { unsafe pixels.copyMemory(from: $0) } },
       )
     case .file:

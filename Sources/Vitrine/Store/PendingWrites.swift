@@ -1,7 +1,7 @@
 import VitrineCaching
 import VitrineRuntime
 
-/// The writes to the caches that go on after their callers were answered.
+/// The cache writes that continue after their callers have been answered.
 final class PendingWrites: Sendable {
   private typealias Write = Task<Void, Never>
 
@@ -15,7 +15,7 @@ final class PendingWrites: Sendable {
   private let state = Lock(State())
   private let stepper: (any TaskExecutor)?
 
-  /// `stepper` runs the writes; `nil` for Swift's own executor.
+  /// Creates an empty set of writes, which `stepper` runs; `nil` selects Swift's own executor.
   init(_ stepper: (any TaskExecutor)? = nil) {
     self.stepper = stepper
   }
@@ -42,13 +42,13 @@ final class PendingWrites: Sendable {
     }
   }
 
-  /// Returns true if a write for a key is pending.
+  /// Returns `true` if a write for a key is pending.
   func isBusy(for key: CacheKey) -> Bool { state.withLock { $0.last[key] != nil } }
 
   /// Waits for the earlier writes for a key.
   func finished(for key: CacheKey) async { await state.withLock { $0.last[key]?.write }?.value }
 
-  /// Waits for all earlier writes, and for those that they have added.
+  /// Waits for all earlier writes, and for the writes that they add.
   func finished() async {
     for _ in 0..<2 {
       for write in state.withLock({ Array($0.running.values) }) { await write.value }

@@ -12,9 +12,9 @@ extension PipelineCache {
   /// await pipeline.cache.store(image, for: request, expiration: .after(.seconds(12 * 3600)))
   /// ```
   /// If the request has a size, a frame or processors, the disk keeps the image as it is shown, unless the request's
-  /// ``StoragePolicy`` keeps originals only. Otherwise the disk keeps a file in place of the original, from which
-  /// images of every size are made: a PNG up to 512 KB of pixels, a JPEG of quality 90 above that, or a lossless WebP
-  /// if it has transparency. Images made from an earlier original are removed.
+  /// ``StoragePolicy`` keeps originals only. For any other request, the disk keeps a file in place of the original,
+  /// from which images of every size are made: a PNG up to 512 KB of pixels, a JPEG of quality 90 above that, or a
+  /// lossless WebP if it has transparency. Images made from an earlier original are removed.
   ///
   /// The disk keeps images of http and https URLs, in sRGB. A stored image is used like a response from the server. It
   /// is served without a request until it expires. After that it is served for one more day, if the server cannot be
@@ -52,7 +52,7 @@ extension PipelineCache {
         kept.insert(.disk)
       }
     }
-    // The file on disk is the original now, and may have been stored with losses.
+    // The file on disk is now the original, and may have been stored with losses.
     let loaded = LoadedImage(
       image,
       contentID,
@@ -144,14 +144,14 @@ extension PipelineCache {
     let expires: Date?
     let freshness: Freshness
 
-    /// Returns `nil` if the time has passed.
+    /// Creates the term; returns `nil` if the expiration has passed.
     init?(_ expiration: Expiration, _ context: JobContext) {
       let now = context.clock.now
       (stored, expires, freshness) = (now, expiration.date(from: now), context.configuration.freshness)
       if let expires, expires <= now { return nil }
     }
 
-    /// The response that a server would have sent.
+    /// Returns the response that a server would have sent.
     func response(of url: HTTPURL) -> StoredResponse {
       let seconds = min(expires.map { $0.timeIntervalSince(stored) } ?? .infinity, 2_147_483_648)
       let response = HTTPResponse(status: 200, headers: ["Cache-Control": "max-age=\(Int(seconds))"], url: url)
@@ -194,7 +194,7 @@ extension PipelineCache {
     guard let disk, context.storage(of: request).looksForFinished(request, step: request.processors.count) else {
       return nil
     }
-    // It was made from no bytes, so no later bytes can contradict it.
+    // The image was made from no bytes, so no later bytes can contradict it.
     let loaded = LoadedImage(image, .none, term.validity, status: nil, byteCount: 0, nil)
     pending.add(for: key) { [settlement = context.settlement] in
       await settlement.put(loaded, for: key, stored: term.stored)
@@ -212,7 +212,7 @@ extension PipelineCache {
     }
   }
 
-  /// Stores the bytes that `make` returns, as the latest answer about their source; `make` is called on the process
+  /// Stores the bytes that `make` returns, as the latest response of their source; `make` is called on the process
   /// queue.
   ///
   /// - Returns: The content id of the bytes; `nil` if they were not stored.

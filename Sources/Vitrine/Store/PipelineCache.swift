@@ -2,7 +2,7 @@ import VitrineCaching
 public import VitrineImaging
 public import VitrineRuntime
 
-/// All caches of a pipeline as one: every tier, every size and variant of an image.
+/// All caches of a pipeline as one: every tier, and every size and variant of an image.
 ///
 /// ```swift
 /// pipeline.cache[request] = bitmap
@@ -24,7 +24,7 @@ public struct PipelineCache: Sendable {
     public static let memory = Tier(rawValue: 1)
     /// Encoded bytes on disk.
     public static let disk = Tier(rawValue: 2)
-    /// Both.
+    /// Both tiers.
     public static let all: Tier = [.memory, .disk]
   }
 
@@ -95,9 +95,9 @@ public struct PipelineCache: Sendable {
   /// Removes everything made from a request's source: all variants in memory, and the original, finished images and
   /// partial download on disk.
   ///
-  /// Of several sources, everything made from any of them is removed. The source's recent failure is forgotten, too. The
-  /// entries are gone when this method returns. If they are removed from disk, a load that is running delivers its image to
-  /// those who wait for it, what it has loaded is not stored, and a load that begins afterwards does not join it.
+  /// If the request has several sources, everything made from any of them is removed. The source's recent failure is
+  /// forgotten, too. The entries are gone when this method returns. If they are removed from disk, a running load still
+  /// delivers its image to its callers, but its results are not stored, and later loads do not join it.
   public func remove(_ request: ImageRequest, in tiers: Tier = .all) async {
     let request = context.prepared(request)
     for alternative in request.alternatives ?? [] { await remove(alternative, in: tiers) }
@@ -115,7 +115,7 @@ public struct PipelineCache: Sendable {
     guard tiers.contains(.disk) else { return }
     if let disk {
       await pending.finished()
-      // After these a shared tier refuses what is older, so that a late write does not bring the original back.
+      // After these calls, a shared tier refuses older entries, so that a late write does not bring the original back.
       await disk.removeAll(extending: RequestKeys.images(of: plain))
       await disk.removeAll(extending: plain.variants)
       await disk.remove(plain)
@@ -123,7 +123,8 @@ public struct PipelineCache: Sendable {
     endRemoval(of: request.keys, keys)
   }
 
-  /// Lets nobody join what is running, of a source or of all, and keeps its results out of the caches.
+  /// Detaches the running jobs of a source, or of all for `nil`: no request joins them, and no cache stores their
+  /// results.
   private func beginRemoval(of source: RequestKeys?, _ keys: [CacheKey]?) {
     context.turn { [pool = context.pool, sources = context.sources] turn in
       pool.detach(source, &turn)
@@ -143,8 +144,9 @@ public struct PipelineCache: Sendable {
     await remove(ImageRequest(url: url), in: tiers)
   }
 
-  /// Removes everything, and forgets recent failures; what is running is treated as in
-  /// ``remove(_:in:)-(ImageRequest,_)``.
+  /// Removes everything, and forgets recent failures.
+  ///
+  /// Running loads are treated as in ``remove(_:in:)-(ImageRequest,_)``.
   public func removeAll(in tiers: Tier = .all) async {
     if tiers.contains(.disk) { beginRemoval(of: nil, nil) }
     failures.removeAll()
@@ -162,7 +164,7 @@ public struct PipelineCache: Sendable {
 
   /// Waits until everything loaded so far is stored durably.
   ///
-  /// Call it before a program ends; one that is killed loses at most the last moment's entries.
+  /// Call it before the program ends. A program that is killed loses at most the entries of its last moment.
   public func flush() async {
     await pending.finished()
     await disk?.flush()

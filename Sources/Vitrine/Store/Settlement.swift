@@ -5,7 +5,7 @@ import VitrineRuntime
 
 /// The only writer of a pipeline's caches: stores responses and the images made from them.
 ///
-/// Must not be called within a turn. A result has no effect if a later ask has brought other content.
+/// Its methods must not be called within a turn. A result has no effect if a later request has brought other content.
 final class Settlement: Sendable {
   private let memory: MemoryCache<CachedImage>?
   private let disk: (any DataCaching)?
@@ -53,7 +53,7 @@ final class Settlement: Sendable {
     /// The time of arrival.
     let time: Date
     let response: HTTPResponse
-    /// The part of it that is on disk already.
+    /// The part of the body that is on disk already.
     let recording: BodyRecording?
     let ask: SourceRecord.Ask
     let record: SourceRecord
@@ -92,7 +92,7 @@ final class Settlement: Sendable {
     }
   }
 
-  /// Acts on a 304: renews the stored entry, or removes it if the server does not allow storing it any more.
+  /// Acts on a 304: renews the stored entry, or removes it if the server no longer allows storing it.
   func renew(
     _ request: ImageRequest,
     _ contentID: ContentID,
@@ -119,8 +119,8 @@ final class Settlement: Sendable {
 
   /// Updates everything in memory that was made from a source after its latest response.
   ///
-  /// Images of its content are renewed if they may be stored, and those of other content removed. Images that a user has
-  /// set stay.
+  /// Images of the same content are renewed if they may be stored, and images of other content are removed. Images that
+  /// the program has set stay.
   @discardableResult
   private func claim(
     _ ask: SourceRecord.Ask,
@@ -141,7 +141,7 @@ final class Settlement: Sendable {
     return true
   }
 
-  /// Stores bytes that a program provides, as the latest answer about their source.
+  /// Stores bytes that the program provides, as the latest response of their source.
   func put(
     _ entry: CachedData,
     _ validity: Validity,
@@ -153,7 +153,7 @@ final class Settlement: Sendable {
     await disk.store(entry, for: request.keys.fetch)
   }
 
-  /// Drops a partial download that is of no use.
+  /// Drops a partial download that cannot be used.
   func dropPartial(of key: CacheKey) {
     guard let partials else { return }
     pending.add { await partials.remove(key) }
@@ -177,7 +177,7 @@ final class Settlement: Sendable {
           return data == entry.data || decoders.isSamePicture(data, as: entry.data, request) ? kept : nil
         }
         guard !record.isOutdated(ask, entry.contentID) else { return }
-        // An entry of an earlier response would be served in place of one that must not be stored.
+        // An entry of an earlier response would be served in place of this one, which must not be stored.
         if let kept { await disk.store(kept, for: key) } else { await disk.remove(key) }
       } catch {
         // The queue is full: the bytes are not stored this time.
@@ -185,13 +185,14 @@ final class Settlement: Sendable {
     }
   }
 
-  /// Drops an entry of other content than the latest, or of any for `nil`, and the images made from it, which would be
-  /// served for ever.
+  /// Drops an entry whose content is not `contentID`, and the images made from it, which would be served for ever.
+  ///
+  /// With `nil`, any entry is dropped.
   private func dropOutdated(_ key: CacheKey, and images: CacheKey? = nil, by contentID: ContentID?) {
     guard let disk else { return }
     pending.add(for: key) {
       guard let old = await disk.contentID(for: key), old != contentID else { return }
-      // Without the original nothing tells that these are outdated.
+      // Without the original, these images would not be recognised as outdated.
       if let images { await disk.removeAll(extending: images) }
       await disk.remove(key)
     }
@@ -201,13 +202,13 @@ final class Settlement: Sendable {
   private func forget(_ key: CacheKey, and images: CacheKey) {
     guard let disk else { return }
     pending.add(for: key) {
-      // After this a shared tier refuses what is older, so that a late write does not bring the entry back.
+      // After this call, a shared tier refuses older entries, so that a late write does not bring the entry back.
       await disk.removeAll(extending: images)
       await disk.remove(key)
     }
   }
 
-  /// Drops the bytes of a URL in all variants, and all images made of them.
+  /// Drops the bytes of a URL in all variants, and all images made from them.
   func invalidate(_ request: ImageRequest) {
     let plain = request.keys.plain
     for key in variations.keys(under: plain) { drop(source: key) }
@@ -215,7 +216,7 @@ final class Settlement: Sendable {
     pending.add(for: plain) { await disk.removeAll(extending: plain.variants) }
   }
 
-  /// Drops the variants that have made room for others.
+  /// Drops the variants that have been evicted in favour of others.
   func dropDoomed() {
     for key in variations.takeDoomed() { drop(source: key) }
   }
@@ -236,21 +237,21 @@ final class Settlement: Sendable {
     let step: Int
     let ask: SourceRecord.Ask
     var record: SourceRecord
-    /// True if anyone wants the image itself, not only what is encoded of it.
+    /// A Boolean value that indicates whether a subscriber needs the image itself, and not only an encoded form.
     let isWanted: Bool
 
     var key: CacheKey { request.keys.key(step: step) }
     var isFinal: Bool { step == request.processors.count }
   }
 
-  /// Stores a new image in memory and, if its request wants that, on disk as a finished image.
+  /// Stores a new image in memory and, if the request's storage policy selects it, on disk as a finished image.
   func keep(_ made: Made, from origin: ImageResponse.Origin) {
     keepInMemory(made)
     guard made.isFinal, made.isWanted else { return }
     keepFinished(placed(made), from: origin)
   }
 
-  /// Returns what was made with the keys and the record of its variant.
+  /// Returns the image with the keys and the record of its variant.
   private func placed(_ made: Made) -> Made {
     let request = variations.place(of: made.image.validity.variation, made.request)
     guard request.keys.fetch != made.request.keys.fetch else { return made }
@@ -259,14 +260,14 @@ final class Settlement: Sendable {
     return made
   }
 
-  /// Stores an image in memory, unless newer bytes of its source have come.
+  /// Stores an image in memory, unless newer bytes of its source have arrived.
   func keepInMemory(_ made: Made) {
     let (made, image) = (placed(made), made.image)
     guard image.validity.isKept, made.request.cacheAccess.contains(.memoryWrites), !made.request.keepsEncodedData,
       let memory, !isOutdated(made)
     else { return }
     memory.set(CachedImage(image), for: made.key, cost: image.cost, group: made.request.keys.fetch)
-    // Checked again after the write: newer bytes that come from now on remove it themselves.
+    // The check is repeated after the write: newer bytes that arrive later remove the image themselves.
     guard isOutdated(made) else { return }
     memory.updateVariants(of: made.request.keys.fetch) { [key = made.key] in
       $0.key == key && $0.value.contentID == image.contentID ? nil : $0.value
@@ -299,21 +300,21 @@ final class Settlement: Sendable {
     }
   }
 
-  /// Stores an image that a program provides, as it is shown, and without loss: there are no bytes to make it from.
+  /// Stores an image that the program provides, as it is shown and without loss, since it has no original.
   func put(_ image: LoadedImage, for key: CacheKey, stored: Date) async {
     guard let disk else { return }
     let entry = try? await queue.run { _ in FinishedImage.entry(of: image, stored: stored, isLossless: true) }
     if let entry { await disk.store(entry, for: key) } else { await disk.remove(key) }
   }
 
-  /// Renews a finished image after its bytes have been revalidated, or removes it if it must not be stored any more.
+  /// Renews a finished image after its bytes have been revalidated, or removes it if it must no longer be stored.
   func renewFinished(_ made: Made, isInMemory: Bool) {
     let (image, request) = (made.image, made.request)
     guard image.validity.isKept else { return drop([made.key]) }
     guard made.isFinal, let disk = writableDisk(request),
       storage(of: request).looksForFinished(request, step: made.step)
     else { return }
-    // The pixels on disk may be less exact than those in memory.
+    // The pixels on disk may be less exact than the pixels in memory.
     let stored = isInMemory ? image.replacing(image.container, image.rendition, isApproximate: true) : image
     pending.add(for: made.key) {
       let metadata = FinishedImage.Header(of: stored).encoded
@@ -347,7 +348,7 @@ final class Settlement: Sendable {
     }
   }
 
-  /// Renews an encoded image after its bytes have been revalidated, or removes it if it must not be stored any more.
+  /// Renews an encoded image after its bytes have been revalidated, or removes it if it must no longer be stored.
   func renewEncoded(_ made: Encoded) {
     let image = made.image
     guard image.validity.isKept else { return drop([made.key]) }
@@ -363,7 +364,7 @@ final class Settlement: Sendable {
     }
   }
 
-  /// Drops entries that are outdated, damaged or no images.
+  /// Drops entries that are outdated, damaged or not images.
   func drop(_ keys: [CacheKey]) {
     guard let disk else { return }
     for key in keys { pending.add(for: key) { await disk.remove(key) } }
@@ -371,14 +372,14 @@ final class Settlement: Sendable {
 }
 
 extension StoragePolicy {
-  /// Returns true if a finished image may be on disk after some of the request's processors.
+  /// Returns `true` if a finished image may be on disk after some of the request's processors.
   func looksForFinished(_ request: ImageRequest, step: Int) -> Bool {
     self != .original && !request.keepsEncodedData && request.isChanged(before: step) && request.keys.url != nil
   }
 }
 
 extension ImageRequest {
-  /// True if anything is done to the image besides decoding it.
+  /// A Boolean value that indicates whether the request selects a size or a later frame, or has processors.
   var isChanged: Bool { isChanged(before: processors.count) }
 
   func isChanged(before step: Int) -> Bool { step > 0 || size != nil || frame > 0 }

@@ -17,14 +17,14 @@ final class SourceRecord: Sendable {
 
   deinit { records.release(source) }
 
-  /// The request of the latest response; cached data counts as that response.
+  /// The request of the latest response; cached data counts as a response to it.
   var ask: Ask { latest.ask }
 
   private var latest: SourceRecords.Entry { records.state.withLock { $0.entries[source] ?? SourceRecords.Entry() } }
 
   /// Records a response, unless a later request has been answered.
   ///
-  /// - Returns: True if it is now the latest response.
+  /// - Returns: `true` if it is now the latest response.
   func claim(_ ask: Ask, _ contentID: ContentID) -> Bool {
     records.state.withLock { state in
       // The caller holds the record, so there is an entry.
@@ -47,7 +47,7 @@ final class SourceRecord: Sendable {
     }
   }
 
-  /// Returns true if a later request has brought other content, or the source has been removed since, or is being removed.
+  /// Returns `true` if a later request has brought other content, or if the source has been or is being removed.
   func isOutdated(_ ask: Ask, _ contentID: ContentID) -> Bool {
     records.state.withLock { state in
       guard let index = state.entries.index(forKey: source) else { return false }
@@ -63,7 +63,7 @@ final class SourceRecords: Sendable {
     var holds = 1
     var ask: SourceRecord.Ask = 0
     var contentID = ContentID.none
-    /// The values of the first response with a `Vary`, which has the plain key; `nil` before one has come.
+    /// The values of the first response with a `Vary`, which has the plain key; `nil` before it has arrived.
     var variation: HTTPFields?
     /// The number of removals under way.
     var removals = 0
@@ -79,7 +79,7 @@ final class SourceRecords: Sendable {
       removals > 0 || entries.values[index].removals > 0
     }
 
-    /// Makes everything outdated that has been asked for, as if a response with other content had come.
+    /// Makes all requests so far outdated, as if a response with other content had arrived.
     mutating func outdate(_ index: Dictionary<CacheKey, Entry>.Index) {
       (entries.values[index].ask, entries.values[index].contentID) = (lastAsk, .none)
       entries.values[index].variation = nil
@@ -93,13 +93,13 @@ final class SourceRecords: Sendable {
 
   fileprivate let state = Lock(State())
 
-  /// Returns the record of a source, to be held while working on it.
+  /// Returns the record of a source, to be held while a job works on it.
   func record(of source: CacheKey) -> SourceRecord {
     state.withLock { $0.entries[source, default: Entry(holds: 0)].holds += 1 }
     return SourceRecord(source, self)
   }
 
-  /// Returns the place of a request that is made now.
+  /// Returns the place of a new request.
   func nextAsk() -> SourceRecord.Ask {
     state.withLock { state in
       state.lastAsk += 1
@@ -107,7 +107,7 @@ final class SourceRecords: Sendable {
     }
   }
 
-  /// Makes everything outdated that is asked for until the removal of some sources ends, or of all for `nil`.
+  /// Makes all requests outdated until the removal of some sources ends, or of all for `nil`.
   ///
   /// A job that looks on the disk meanwhile may find an entry that is about to be removed.
   func beginRemoval(of sources: [CacheKey]?) {

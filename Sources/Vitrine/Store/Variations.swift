@@ -5,14 +5,14 @@ import VitrineRuntime
 
 /// The responses to one URL that differ by the request fields which `Vary` names, stored side by side.
 ///
-/// One of them has the plain key of the URL. A request with other values that finds it there is noted here, and from
-/// then on has a key of its own, which extends the plain key by these values. So each variant has its images, its
-/// validators and its order of responses, like another URL. A URL has four at most.
+/// One variant has the plain key of the URL. When a request with other values finds it, its values are noted here, and
+/// from then on the request has a key of its own, which extends the plain key by these values. So each variant has its
+/// images, its validators and its order of responses, like another URL. A URL has at most four variants.
 final class Variations: Sendable {
   private struct Entry {
     /// The values of the response that has the plain key.
     let first: HTTPFields
-    /// The values of the others, those used last at the end.
+    /// The values of the other variants, the most recently used last.
     var others: [HTTPFields] = []
     let number: Int
   }
@@ -20,7 +20,7 @@ final class Variations: Sendable {
   private struct State {
     var entries: [CacheKey: Entry] = [:]
     var nextNumber = 0
-    /// The keys of variants that have made room for others, and are still stored.
+    /// The keys of variants that have been evicted but are still stored.
     var doomed: [CacheKey] = []
 
     mutating func drop(_ plain: CacheKey) {
@@ -36,10 +36,10 @@ final class Variations: Sendable {
   private let state = Lock(State())
   private let hasEntries = Atomic(false)
 
-  /// True if no request has found a variant that is not its own, as is nearly always so.
+  /// A Boolean value that indicates whether every request so far has found its own variant, as is nearly always so.
   var isEmpty: Bool { !hasEntries.load(ordering: .relaxed) }
 
-  /// Notes that a request has found a response for other values, `first`, under the plain key of its URL.
+  /// Notes that a request has found a response with other values, `first`, under the plain key of its URL.
   func note(_ first: HTTPFields, under plain: CacheKey) {
     guard !first.isEmpty else { return }
     state.withLock { state in
@@ -53,7 +53,7 @@ final class Variations: Sendable {
     hasEntries.store(true, ordering: .relaxed)
   }
 
-  /// Returns the values by which the key of a request with these fields extends the plain key; none for the plain key.
+  /// Returns the values by which the key of a request with these fields extends the plain key; empty for the plain key.
   func variation(of fields: HTTPFields, under plain: CacheKey) -> HTTPFields {
     state.withLock { state in
       guard var entry = state.entries[plain] else { return [:] }
@@ -67,7 +67,7 @@ final class Variations: Sendable {
     }
   }
 
-  /// Returns a request with the keys of the variant that a response to it is.
+  /// Returns a request with the keys of the variant to which its response belongs.
   func place(of variation: HTTPFields, _ request: ImageRequest) -> ImageRequest {
     guard !variation.isEmpty, !isEmpty, request.variation.isEmpty, request.keys.url != nil else { return request }
     let own = self.variation(of: variation, under: request.keys.plain)
@@ -77,7 +77,7 @@ final class Variations: Sendable {
     return request
   }
 
-  /// Returns the keys of all variants of a URL: the plain one, and those that extend it.
+  /// Returns the keys of all variants of a URL: the plain key and its extensions.
   func keys(under plain: CacheKey) -> [CacheKey] {
     [plain] + (state.withLock { $0.entries[plain]?.others } ?? []).map { plain.extended(by: $0) }
   }
@@ -93,7 +93,7 @@ final class Variations: Sendable {
 }
 
 extension CacheKey {
-  /// The common prefix of the keys of all variants of a URL but the plain one, of which this is the plain key.
+  /// The common prefix of all variants' keys except the plain key, which is this key.
   var variants: CacheKey { extended { $0.append(RequestKeys.variationMark) } }
 
   fileprivate func extended(by variation: HTTPFields) -> CacheKey {
@@ -102,13 +102,15 @@ extension CacheKey {
 }
 
 extension JobContext {
-  /// Returns a request after the delegate's changes, with its keys; every look-up and load begins with this.
+  /// Returns a request after the delegate's changes, with its keys; every look-up and load begins with this call.
   func prepared(_ request: ImageRequest) -> ImageRequest {
     let request = request.prepared(by: delegate)
     return variations.isEmpty ? request : varied(request).prepared(by: nil)
   }
 
-  /// Returns a request with the keys of its variant; within a turn, no user's code may be called for these.
+  /// Returns a request with the keys of its variant.
+  ///
+  /// Within a turn, keys that would call the program's code are left alone.
   func varied(_ request: ImageRequest, isInTurn: Bool = false) -> ImageRequest {
     guard !variations.isEmpty else { return request }
     if isInTurn {
@@ -125,17 +127,16 @@ extension JobContext {
     return request
   }
 
-  /// Returns a request with the keys of another variant than the one that it has found, within a turn; `nil` if there
-  /// is no other.
+  /// Returns a request, within a turn, with the keys of another variant than the one found; `nil` if there is no other.
   func otherVariant(than found: HTTPFields, of request: ImageRequest) -> ImageRequest? {
     if request.variation.isEmpty { variations.note(found, under: request.keys.plain) }
     let other = varied(request, isInTurn: true)
     return other.keys.fetch == request.keys.fetch ? nil : other
   }
 
-  /// Returns a request with the keys of the variant that a response to it is, and the record of these keys.
+  /// Returns a request with the keys of the variant to which its response belongs, and the record of these keys.
   ///
-  /// If another variant took the plain keys while this one was on its way, they are keys of its own.
+  /// If another variant took the plain keys during the load, the request gets keys of its own.
   func place(
     of variation: HTTPFields,
     _ request: ImageRequest,

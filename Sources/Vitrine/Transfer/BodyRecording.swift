@@ -1,9 +1,10 @@
 import VitrineCaching
 import VitrineRuntime
 
-/// Writes a body to disk while it arrives, so that an interrupted download can be resumed, even by another process.
+/// A writer of a body to disk during its transfer, so that an interrupted download can be resumed, even by another
+/// process.
 ///
-/// Where no disk cache keeps partial downloads, an interrupted body is kept in memory instead.
+/// If no disk cache keeps partial downloads, an interrupted body is kept in memory instead.
 ///
 /// The body itself stays with its receiver, which a slow disk does not delay.
 final class BodyRecording: Sendable {
@@ -11,22 +12,24 @@ final class BodyRecording: Sendable {
     var writer: BodyWriter?
     /// The number of bytes that the writer has.
     var written: Int
-    /// True while the writer has enough to do.
+    /// A Boolean value that indicates whether the writer has enough to do.
     var isBusy = false
   }
 
-  /// Pieces of this size cost the writer no copy.
+  /// The minimum number of bytes in a piece; the writer does not copy pieces of this size.
   private static let pieceSize = 256 << 10
 
   private let state: Lock<State>
-  /// The writer; `nil` in memory.
+  /// The task that opens the writer; `nil` in memory.
   private let opening: Task<BodyWriter?, Never>?
   /// The place in memory; `nil` on disk.
   private let memory: (store: PartialMemory, key: CacheKey, head: PartialHead, clock: any TimeSource)?
-  /// True if the recording can become the entry; otherwise that is stored like any other.
+  /// A Boolean value that indicates whether the recording can become the entry.
+  ///
+  /// If `false`, the entry is stored like any other.
   private let seals: Bool
 
-  /// Begins a recording, or continues that of `resumption`.
+  /// Begins a recording, or continues the recording of `resumption`.
   init(
     _ head: PartialHead,
     for key: CacheKey,
@@ -60,7 +63,7 @@ final class BodyRecording: Sendable {
       return (writer, state.written..<body.count)
     }
     guard let (writer, range) = next else { return }
-    // A copy, since a slice would force the growing body to be copied whole.
+    // The piece is a copy, since a slice would force the growing body to be copied whole.
     let hasRoom = writer.offer(body.subdata(in: range)) { [state] in state.withLock { $0.isBusy = false } }
     if hasRoom { state.withLock { $0.isBusy = false } }
   }
@@ -77,7 +80,7 @@ final class BodyRecording: Sendable {
 
   /// Turns the recording of the whole body into an entry.
   ///
-  /// - Returns: True if that was tried; otherwise the entry must be stored another way.
+  /// - Returns: `true` if sealing was tried; if `false`, the entry must be stored another way.
   func seal(_ entry: CachedData) async -> Bool {
     guard seals else {
       await drop()

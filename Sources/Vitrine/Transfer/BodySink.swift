@@ -2,9 +2,9 @@ import VitrineCaching
 import VitrineHTTP
 import VitrineRuntime
 
-/// Collects a body and reports its progress if someone watches.
+/// A sink that collects a body, and reports progress if it is watched.
 final class BodySink: LoadSink, @unchecked Sendable {
-  // @unchecked: a loader never makes two calls at once, and state that others read is behind the lock.
+  // @unchecked: a loader never makes two calls at once, and state that other threads read is behind the lock.
   enum Event {
     case progress(completed: Int, total: Int)
     case end(Result<Body, HTTPError>)
@@ -16,20 +16,20 @@ final class BodySink: LoadSink, @unchecked Sendable {
   struct Body {
     let head: Head
     let data: Data
-    /// The checksum of the bytes, computed while they came.
+    /// The checksum of the bytes, computed during the transfer.
     let contentID: ContentID
-    /// The part of it that is on disk already.
+    /// The part of the body that is on disk already.
     let recording: BodyRecording?
 
     var response: HTTPResponse { head.response }
   }
 
-  /// The facts about a body that are known from its beginning on.
+  /// The properties of a body that its response head gives.
   struct Head: Sendable {
     let response: HTTPResponse
     /// The earlier download that it continues; `nil` for a whole body.
     let resumption: Resumption?
-    /// The number of bytes of the whole; 0 if unknown.
+    /// The number of bytes of the whole body; 0 if unknown.
     let total: Int
     /// The response to be stored with the whole body.
     let stored: StoredResponse
@@ -44,12 +44,12 @@ final class BodySink: LoadSink, @unchecked Sendable {
   private struct Progress {
     var isWatched = false
     var completed = 0
-    /// The announced number of bytes; 0 for none.
+    /// The announced number of bytes; 0 if there is none.
     var total = 0
     var told = 0
     var feeds: [ArrivalFeed] = []
 
-    /// The least progress to report: some hundred reports at most for a known length, none for small packets.
+    /// The minimum progress between reports: about a hundred reports for a known length, and none for small packets.
     var step: Int { max(total / 100, 4 << 10) }
   }
 
@@ -59,17 +59,17 @@ final class BodySink: LoadSink, @unchecked Sendable {
     let fields: HTTPFields
     let requested: Date
     let clock: any TimeSource
-    /// The writes for which ``PipelineCache/flush()`` waits, such as that of an interrupted body.
+    /// The writes for which ``PipelineCache/flush()`` waits, such as the write of an interrupted body.
     let pending: PendingWrites
     var hooks = LoadHooks()
-    /// The maximum number of bytes, those of ``resumption`` included.
+    /// The maximum number of bytes, including the bytes of ``resumption``.
     var limit = Int.max
     /// The earlier download to resume.
     var resumption: Resumption?
-    /// Starts a recording after the head, if the body is worth that.
+    /// The closure that starts a recording after the head, if the body is worth a recording.
     var record: (@Sendable (Head) -> BodyRecording?)?
 
-    /// Returns the response to be stored with the whole body, whose head has just come.
+    /// Returns the response to be stored with the whole body, whose head has just arrived.
     fileprivate func stored(_ response: HTTPResponse, after resumption: Resumption?) -> StoredResponse {
       let now = clock.now
       // A partial response renews the stored head as a 304 would (RFC 9111, section 3.4).
@@ -78,12 +78,12 @@ final class BodySink: LoadSink, @unchecked Sendable {
     }
   }
 
-  /// The state of a body whose head has come; of its own, since many loads wait long for theirs.
+  /// The state of a body whose head has arrived; it is separate, since many loads wait long for their head.
   private final class Arrival {
     let head: Head
     var hash: ContentHash
     let recording: BodyRecording?
-    /// The number of bytes that the body must have; `nil` if only the loader knows.
+    /// The required number of bytes; `nil` if only the loader knows it.
     let wholeCount: Int?
 
     init(_ head: Head, _ recording: BodyRecording?, wholeCount: Int?) {
@@ -96,14 +96,14 @@ final class BodySink: LoadSink, @unchecked Sendable {
   private let plan: Plan
   private let tell: @Sendable (Event) -> Void
   private let progress = Lock(Progress())
-  /// The state since the head came; `nil` before.
+  /// The state since the arrival of the head; `nil` before.
   private var arrival: Arrival?
   private var body = Data()
   private var mustStartOver = false
-  /// The error with which the rest was refused.
+  /// The error for which the sink refused further bytes.
   private var refusal: HTTPError?
 
-  /// `trace` records the phases of the load, `tell` receives the events.
+  /// Creates a sink; `trace` records the phases of the load, `tell` receives the events.
   init(_ plan: Plan, _ trace: StageTrace?, _ tell: @escaping @Sendable (Event) -> Void) {
     (self.plan, self.trace, self.tell) = (plan, trace, tell)
   }
@@ -144,7 +144,7 @@ final class BodySink: LoadSink, @unchecked Sendable {
         return response.status == 416 && total <= 64 << 10 ? .proceed : .stop
       }
       resumption = known
-      // A head that follows another one finds it here.
+      // A second head finds the prefix here already.
       if body.isEmpty { body = known.takePrefix() }
       wholeCount = ContentRange(response)?.total ?? known.total
       total = wholeCount ?? 0
@@ -161,7 +161,7 @@ final class BodySink: LoadSink, @unchecked Sendable {
       stored: plan.stored(response, after: resumption),
     )
     arrival = Arrival(head, plan.record?(head), wholeCount: wholeCount)
-    // A server may announce anything, so that number is not trusted.
+    // A server may announce any number, so it is not trusted.
     body.reserveCapacity(min(total, 16 << 20))
     let event = progress.withLock { progress -> Event? in
       (progress.total, progress.completed) = (total, body.count)
@@ -173,7 +173,7 @@ final class BodySink: LoadSink, @unchecked Sendable {
     return .proceed
   }
 
-  /// Ends a load over the limit; a custom loader may not enforce it.
+  /// Ends a load over the limit, which a custom loader may not enforce.
   private func refuse(_ what: String, _ response: HTTPResponse?) -> LoadFlow {
     let url = response?.url.string ?? ""
     refusal = HTTPError(.tooLarge, url: url, "\(what), more than the limit of \(plan.limit)")
@@ -186,7 +186,7 @@ final class BodySink: LoadSink, @unchecked Sendable {
     guard body.count + bytes.byteCount <= plan.limit else {
       return refuse("\(body.count + bytes.byteCount) bytes came", arrival?.head.response)
     }
-    // The pointer is used within the closure only.
+    // The pointer is used only within the closure.
     unsafe bytes.withUnsafeBytes {
       unsafe body.append(contentsOf: $0)
       unsafe arrival?.hash.append($0)
@@ -203,7 +203,7 @@ final class BodySink: LoadSink, @unchecked Sendable {
     }
     if let event { tell(event) }
     arrival?.recording?.follow(body)
-    // The body of an error is no image.
+    // The body of an error is not an image.
     guard !feeds.isEmpty, let head = arrival?.head, head.response.isSuccess else { return .proceed }
     for feed in feeds { feed.follow(body, of: head) }
     return .proceed
@@ -211,7 +211,7 @@ final class BodySink: LoadSink, @unchecked Sendable {
 
   func finish(_ error: HTTPError?) {
     var error = refusal ?? error
-    // Of an error page the status is enough.
+    // For an error page, the status is enough.
     if error?.code == .tooLarge, let head = arrival?.head, !head.response.isSuccess { error = nil }
     if mustStartOver { return tell(.startOver) }
     if error == nil, let wholeCount = arrival?.wholeCount, body.count != wholeCount {
@@ -229,12 +229,12 @@ final class BodySink: LoadSink, @unchecked Sendable {
     }
   }
 
-  /// Drops an interrupted body in whose place another comes, but for what was on disk or in memory before.
+  /// Drops an interrupted body that another will replace, except the bytes that were stored before.
   private func startOver() {
     guard let old = arrival.take() else { return }
     body = Data(body.prefix(old.head.resumption?.count ?? 0))
     if let recording = old.recording { plan.pending.add { await recording.drop() } }
-    // What follows is another image.
+    // The next body is another image.
     let feeds = progress.withLock { progress in
       let feeds = progress.feeds
       (progress.completed, progress.told, progress.feeds) = (0, 0, [])
@@ -243,11 +243,11 @@ final class BodySink: LoadSink, @unchecked Sendable {
     for feed in feeds { feed.stop() }
   }
 
-  /// Keeps the recording for a later download, if that could use it.
+  /// Keeps the recording for a later download, if one could use it.
   private func leave(after error: HTTPError) {
     guard let arrival, let recording = arrival.recording else { return }
     let total = progress.withLock { $0.total }
-    // A complete body with an error is no part of a larger one.
+    // A complete body with an error is not a part of a larger one.
     let isPart = total == 0 || body.count < total
     let isOfUse = isPart && error.code != .tooLarge
     plan.pending.add { [body, hash = arrival.hash] in

@@ -2,9 +2,10 @@ import Synchronization
 import VitrineHTTP
 import VitrineRuntime
 
-/// Passes loads on to another loader, unless too many of them are waiting there.
+/// A loader that passes loads on to another loader, unless too many are waiting there.
 ///
-/// A load waits from being passed on until the loader calls `begin()`. A load beyond the limit fails at once.
+/// A load is waiting from the moment it is passed on until the loader calls `begin()`. A load beyond the limit fails at
+/// once.
 struct BoundedLoader: DataLoader {
   private let loader: any DataLoader
   private let limit: Int

@@ -6,23 +6,23 @@ import VitrineRuntime
 /// The result of a fetch.
 struct FetchedBytes: Sendable {
   let data: Data
-  /// The identity of the bytes, which tells versions of the image apart.
+  /// The identity of the bytes, which distinguishes versions of the image.
   let contentID: ContentID
   let validity: Validity
   let origin: ImageResponse.Origin
   var isStale = false
-  /// True if the bytes are stale and served, but must be revalidated meanwhile.
+  /// A Boolean value that indicates whether the bytes are stale, and must be revalidated while they are served.
   var isRevalidationDue = false
   let status: Int?
-  /// The header fields of the response that are known.
+  /// The known header fields of the response.
   var headers: HTTPFields = [:]
   /// The URL after redirects.
   var url: String?
-  /// True if they are a small picture of the source that another program has made.
+  /// A Boolean value that indicates whether the bytes are a small picture of the source that another program has made.
   var isThumbnail = false
   /// The receiver of a verdict on the bytes; `nil` if none is needed.
   var answer: Answer?
-  /// The place of the request that brought them or confirmed them; `nil` without one.
+  /// The place of the request that fetched or revalidated the bytes; `nil` without a request.
   var ask: SourceRecord.Ask?
 }
 
@@ -33,7 +33,7 @@ extension FetchedBytes {
     self.isThumbnail = isThumbnail
   }
 
-  /// Creates bytes from the beginning of a body that could be resumed; `nil` for any other body.
+  /// Creates bytes from the beginning of a body that could be resumed; returns `nil` for any other body.
   init?(_ data: Data, beginning head: BodySink.Head, _ context: JobContext, at now: Date) {
     let stored = head.stored
     guard let contentID = head.partial.beginningID else { return nil }
@@ -57,15 +57,15 @@ extension FetchedBytes {
 }
 
 extension ImageResponse {
-  /// An image of bytes, served as they were.
+  /// Creates the response for an image made from bytes, with their origin and staleness.
   init(_ image: LoadedImage, from bytes: FetchedBytes) {
     self.init(image, from: bytes.origin, isStale: bytes.isStale, isRevalidationDue: bytes.isRevalidationDue)
   }
 }
 
-/// The bytes that servers have sent and no caller has accepted or rejected yet.
+/// The bytes from servers that no caller has accepted or rejected yet.
 ///
-/// A load of another size takes them from here, while the first one decodes them, and downloads nothing.
+/// A load of another size takes them from here while the first load decodes them, and downloads nothing.
 final class ArrivedBytes: Sendable {
   private struct Entry {
     weak var answer: Answer?
@@ -80,13 +80,17 @@ final class ArrivedBytes: Sendable {
   private let state = Lock(State())
 
   func add(_ answer: Answer, for key: JobKey) {
-    state.withLock { state in
+    // The last reference to an answer must not go under the lock.
+    let others = state.withLock { state -> [JobKey: Answer] in
+      let others = state.entries.count < state.sweepCount ? [:] : state.entries.compactMapValues(\.answer)
       if state.entries.count >= state.sweepCount {
-        state.entries = state.entries.filter { $0.value.answer != nil }
-        state.sweepCount = max(16, 2 * state.entries.count)
+        state.entries = others.mapValues { Entry(answer: $0) }
+        state.sweepCount = max(16, 2 * others.count)
       }
       state.entries[key] = Entry(answer: answer)
+      return others
     }
+    withExtendedLifetime(others) {}
   }
 
   /// Returns the bytes for a key until their first verdict.
@@ -97,13 +101,13 @@ final class ArrivedBytes: Sendable {
   }
 }
 
-/// Bytes from a server, until a caller accepts or rejects them.
+/// The verdict on bytes from a server, which a caller accepts or rejects.
 ///
-/// The first verdict counts. A wish to store them may follow later, from another caller. Must not be called within a
-/// turn, since caches take locks.
+/// The first verdict counts. Another caller may still ask to store accepted bytes later. Its methods must not be called
+/// within a turn, since caches take locks.
 final class Answer: Sendable {
   enum Word: Sendable, Equatable {
-    /// The bytes are good; `isKept` if this caller wants them stored.
+    /// The bytes are valid; `isKept` if this caller wants them stored.
     case good(isKept: Bool)
     /// The bytes are unusable.
     case bad
@@ -113,7 +117,7 @@ final class Answer: Sendable {
 
   private static let (good, bad, kept): (UInt8, UInt8, UInt8) = (1, 2, 3)
 
-  /// The verdict so far; 0 for none.
+  /// The verdict so far; 0 if there is none.
   private let word = Atomic<UInt8>(0)
   private let settle: @Sendable (Word) -> Void
   /// The bytes, without this.
@@ -126,7 +130,7 @@ final class Answer: Sendable {
   /// A Boolean value that indicates whether nobody has judged the bytes.
   var isOpen: Bool { word.load(ordering: .acquiring) == 0 }
 
-  /// Accepts the bytes, and has them stored if `keeps`.
+  /// Accepts the bytes, and stores them if `keeps` is `true`.
   func accept(keeps: Bool = true) {
     if say(Self.good, after: 0) { settle(.good(isKept: keeps)) }
     if keeps, say(Self.kept, after: Self.good) { settle(.keep) }
@@ -143,15 +147,15 @@ final class Answer: Sendable {
 }
 
 extension ContentID {
-  /// True for the identity of a body known only by its beginning, without a checksum.
+  /// A Boolean value that indicates whether only the beginning of the body is known, so that there is no checksum.
   var isOfBeginning: Bool { high == Self.beginningMark }
 
-  /// Creates the identity of a body of which only the beginning was read.
+  /// Creates the identity of a body whose beginning alone was read.
   init(ofBodyTagged tag: String) { self.init(low: Self(of: Data(tag.utf8)).low, high: Self.beginningMark) }
 
-  /// Only one checksum in 2^64 ends like this.
+  /// The mark of such an identity; only one checksum in 2^64 ends like this.
   private static let beginningMark = UInt64.max
 
-  /// The identity of sources whose bytes are not told apart.
+  /// The identity of sources whose versions are not distinguished.
   static let none = ContentID(low: 0, high: 0)
 }

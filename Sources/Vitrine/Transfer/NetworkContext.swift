@@ -5,10 +5,10 @@ import VitrineRuntime
 /// The state of the network for a pipeline's jobs: the loader, its permissions, and recent failures.
 final class NetworkContext: Sendable {
   let loader: any DataLoader
-  /// The configuration's hooks; each traced load adds the one that measures.
+  /// The configuration's hooks; each traced load adds a hook that measures.
   let hooks: LoadHooks
   let failures: RecentFailures
-  /// `nil` if the network is always available.
+  /// The hook for the state of the network; `nil` if the network is always available.
   let access: (@Sendable () -> NetworkAccess)?
   private let addressGuard: AddressGuard?
   private let isGuarded: Bool
@@ -18,7 +18,8 @@ final class NetworkContext: Sendable {
     let base =
       configuration.ownLoader ?? addressGuard.map { PlatformDefaults.loader(guardedBy: $0) } ?? PlatformDefaults.loader
     isGuarded = addressGuard.map { base.obeys($0) } ?? true
-    // Inside: a load that waits for its next attempt holds no place in the queue, and each attempt takes a token.
+    // The limits are inside: a load that waits for its next attempt has no place in the queue, and each attempt takes a
+    // token.
     let limited = configuration.rateLimited(base)
     let bounded = configuration.queueLimit.map { BoundedLoader(limited, limit: $0) } ?? limited
     let retry = log?.watching(configuration.retryPolicy) ?? configuration.retryPolicy
@@ -30,7 +31,7 @@ final class NetworkContext: Sendable {
     access = configuration.access
   }
 
-  /// Returns the reason why a URL must not be requested, as far as the URL tells.
+  /// Returns the reason why a URL must not be requested, as far as the URL shows.
   func objection(to url: HTTPURL) -> String? {
     guard isGuarded else {
       return "the loader does not obey the pipeline's address guard, so nothing is loaded; create it with that guard"
@@ -38,7 +39,7 @@ final class NetworkContext: Sendable {
     return addressGuard?.objection(to: url)
   }
 
-  /// Returns the state of the network, determined on a queue where the hook may block.
+  /// Returns the state of the network; the hook runs on a queue, where it may block.
   func accessNow(on queue: WorkQueue) async -> NetworkAccess {
     guard let access else { return .full }
     return (try? await queue.run { _ in access() }) ?? .full

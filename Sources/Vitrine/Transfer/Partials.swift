@@ -2,7 +2,7 @@ import VitrineCaching
 import VitrineHTTP
 import VitrineRuntime
 
-/// The store of partial downloads: the disk cache, or memory where none keeps them.
+/// The store of partial downloads: the disk cache, or memory if no disk cache keeps them.
 struct Partials: Sendable {
   enum Store: Sendable {
     case disk(any PartialStoring)
@@ -10,7 +10,7 @@ struct Partials: Sendable {
   }
 
   let store: Store
-  /// True if what is stored there need not be stored elsewhere.
+  /// A Boolean value that indicates whether bytes in this store need not be stored elsewhere.
   let isWholeCache: Bool
 
   init(in cache: (any DataCaching)?) {
@@ -23,18 +23,18 @@ struct Partials: Sendable {
     }
   }
 
-  /// `nil` if the downloads are kept on disk.
+  /// The store in memory; `nil` if the downloads are kept on disk.
   var memory: PartialMemory? { if case .memory(let memory) = store { memory } else { nil } }
 
-  /// The tier of the caches that the downloads belong to.
+  /// The cache tier to which the downloads belong.
   var tier: PipelineCache.Tier { memory == nil ? .disk : .memory }
 
-  /// Returns true if a request may resume a partial download.
+  /// Returns `true` if a request may resume a partial download.
   func allowsReading(_ request: ImageRequest) -> Bool {
     request.keys.allowsResuming && request.cacheAccess.contains(memory == nil ? .diskReads : .memoryReads)
   }
 
-  /// Returns true if a request may leave a partial download; `keepsOriginal` if its bytes are to be stored on disk.
+  /// Returns `true` if a request may leave a partial download; `keepsOriginal` if its bytes are to be stored on disk.
   func allowsWriting(_ request: ImageRequest, keepsOriginal: Bool) -> Bool {
     memory == nil ? keepsOriginal : request.cacheAccess.contains(.memoryWrites)
   }
@@ -55,7 +55,7 @@ struct Partials: Sendable {
   }
 }
 
-/// Partial downloads in memory, the oldest of which make room for new ones.
+/// Partial downloads in memory; new downloads evict the oldest.
 final class PartialMemory: Sendable {
   struct Partial: Sendable {
     let head: PartialHead
@@ -71,7 +71,7 @@ final class PartialMemory: Sendable {
     var byteCount = 0
     var nextNumber = 0
 
-    /// Removes a partial download, and returns its bytes, to be released with no lock held.
+    /// Removes a partial download and returns it, so that its bytes are released with no lock held.
     mutating func remove(_ key: CacheKey) -> Partial? {
       guard let old = partials.removeValue(forKey: key) else { return nil }
       byteCount -= old.bytes.count
@@ -79,11 +79,11 @@ final class PartialMemory: Sendable {
     }
   }
 
-  /// The maximum number of bytes of all together.
+  /// The maximum number of bytes of all downloads together.
   private static let byteLimit = 16 << 20
-  /// The minimum number of bytes that are worth it.
+  /// The minimum number of bytes that are worth keeping.
   static let minimum = 16 << 10
-  /// As on disk.
+  /// The lifetime, the same as on disk.
   private static let lifetime = 86_400.0
 
   private let state = Lock(State())

@@ -3,11 +3,11 @@ import VitrineHTTP
 import VitrineRuntime
 
 /// The recent failures of sources: error responses while they are fresh, and other failures if the pipeline remembers
-/// those.
+/// them.
 final class RecentFailures: Sendable {
   private struct Entry {
     let error: HTTPError
-    /// The response, if it says how long it is fresh; `nil` for what ``State/memory`` remembers.
+    /// The response, if it has a freshness of its own; `nil` for failures that the pipeline's setting remembers.
     let stored: StoredResponse?
     /// The change that the hook made before sending.
     let change: RequestChange?
@@ -24,16 +24,17 @@ final class RecentFailures: Sendable {
 
   private let state = Lock(State())
   private let freshness: Freshness
-  /// True if failures without a freshness of their own are remembered, which goes beyond RFC 9111.
+  /// A Boolean value that indicates whether failures without a freshness of their own are remembered, which goes beyond
+  /// RFC 9111.
   private let remembers: Bool
 
   init(by freshness: Freshness, remembers: Bool) {
     (self.freshness, self.remembers) = (freshness, remembers)
   }
 
-  /// Returns the error that another attempt would most likely bring; `nil` if one is worth it.
+  /// Returns the error that another attempt would most likely bring; `nil` if an attempt is worthwhile.
   ///
-  /// `fields` are those that would be sent, `change` is what the hook before sending made of them.
+  /// `fields` are the fields that would be sent, `change` is the change by the hook before sending.
   func error(
     for request: ImageRequest,
     _ source: String,
@@ -66,8 +67,8 @@ final class RecentFailures: Sendable {
 
   /// Records a failure, and the response if the server answered.
   ///
-  /// A response with freshness of its own is kept for as long as that lasts, or not at all; the pipeline's setting
-  /// applies to other failures only.
+  /// A response with freshness of its own is kept while it is fresh, or not at all. The pipeline's setting applies only
+  /// to other failures.
   func record(
     _ error: HTTPError,
     _ stored: StoredResponse? = nil,
@@ -77,7 +78,7 @@ final class RecentFailures: Sendable {
     now: Date,
     uptime: Duration,
   ) {
-    // What is forgotten is released under the lock.
+    // Forgotten entries are released under the lock, so they must not hold the error's cause.
     let error = error.withoutCause()
     let isResponse = stored?.speaksOfFreshness ?? false
     let isKept = isResponse ? stored.map { isReusable($0, now: now) } ?? false : remembers
@@ -90,7 +91,7 @@ final class RecentFailures: Sendable {
       let number = state.nextNumber
       state.nextNumber += 1
       state.entries[key] = Entry(error: error, stored: isResponse ? stored : nil, change: change, number: number)
-      // Drop several at once, so that not every record in a full memory scans all entries.
+      // Several entries are dropped at once, so that not every record in a full memory scans all entries.
       guard state.entries.count > Self.limit else { return }
       state.entries = state.entries.filter { $0.value.number > number - Self.limit * 7 / 8 }
     }
@@ -115,11 +116,11 @@ final class RecentFailures: Sendable {
   }
 }
 
-/// The change that a hook made to a request, as a hash of what it changed, which may be secret.
+/// The change that a hook made to a request, as a hash, since the changed values may be secret.
 struct RequestChange: Sendable, Hashable {
   private let hash: Int
 
-  /// Returns `nil` if the requests do not differ.
+  /// Creates a change; returns `nil` if the requests do not differ.
   init?(from old: HTTPRequest, to new: HTTPRequest) {
     let names = Set((Array(old.headers) + Array(new.headers)).map { $0.name.lowercased() })
       .filter { old.headers.values(for: $0) != new.headers.values(for: $0) }.sorted()
@@ -133,7 +134,7 @@ struct RequestChange: Sendable, Hashable {
   }
 }
 
-/// The error of a hook that finds, once the request is as it will be sent, that it has failed before.
+/// The error thrown after a hook if the changed request has a remembered failure.
 struct RememberedFailure: Error {
   let error: LoadError
 }

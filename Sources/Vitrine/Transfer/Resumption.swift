@@ -4,19 +4,19 @@ import VitrineRuntime
 
 /// The beginning of a body from an earlier download, with everything needed to request the rest.
 ///
-/// A reference: most requests have none, and each passes through many values.
+/// It is a class, since most requests have none, and each reference passes through many values.
 final class Resumption: Sendable {
   /// The file that is continued; `nil` if the bytes were in memory.
   let partial: PartialBody?
   /// The number of bytes.
   let count: Int
-  /// The bytes, until they are taken: there may be many, and they must not be in memory twice.
+  /// The bytes, until they are taken; they may be many, and must not be in memory twice.
   private let prefix: Lock<Data>
   /// The checksum of these bytes, to be continued.
   let hash: ContentHash
-  /// The head of the response that brought them.
+  /// The head of the response with these bytes.
   let stored: StoredResponse
-  /// The number of bytes of the whole, if the server said so.
+  /// The number of bytes of the whole body, if the server sent it.
   let total: Int?
   private let validator: String
 
@@ -31,7 +31,7 @@ final class Resumption: Sendable {
     self.init(head, prefix, hash, partial)
   }
 
-  /// Looks in memory for one.
+  /// Looks in memory for a partial download that a request with these fields can resume.
   convenience init?(for key: CacheKey, in memory: PartialMemory, fields: HTTPFields, now: Date) {
     guard let known = memory.partial(for: key, now: now), known.head.isResumable(at: known.bytes.count, fields) else {
       return nil
@@ -45,7 +45,7 @@ final class Resumption: Sendable {
     (self.validator, stored, total) = (validator, head.stored, head.total)
   }
 
-  /// Returns the bytes, once.
+  /// Returns the bytes at the first call, and no bytes later.
   func takePrefix() -> Data {
     prefix.withLock { prefix in
       defer { prefix = Data() }
@@ -53,15 +53,15 @@ final class Resumption: Sendable {
     }
   }
 
-  /// Requests the rest, or the whole if the file has changed (RFC 9110, sections 13.1.5 and 14.2).
+  /// Adds the fields that request the rest, or the whole if the file has changed (RFC 9110, sections 13.1.5 and 14.2).
   func ask(in request: inout HTTPRequest) {
     request.headers["Range"] = "bytes=\(count)-"
     request.headers["If-Range"] = validator
   }
 
-  /// Returns true if a response of status 206 has the rest of the same bytes.
+  /// Returns `true` if a response of status 206 has the rest of the same bytes.
   ///
-  /// Its validators, its place and the length of the whole must be those of the beginning.
+  /// Its validators, its place and the length of the whole must match the beginning.
   func isContinued(by response: HTTPResponse) -> Bool {
     guard let range = ContentRange(response), range.start == count, range.isOfFile(ofLength: total) else {
       return false
@@ -70,7 +70,7 @@ final class Resumption: Sendable {
   }
 }
 
-/// The metadata of a partial download: the length of the whole, and the head of the response.
+/// The metadata of a partial download: the length of the whole body, and the head of the response.
 struct PartialHead: Sendable {
   let total: Int?
   let stored: StoredResponse
@@ -82,12 +82,13 @@ struct PartialHead: Sendable {
   /// The identity of images made from the beginning; `nil` if the version is not certain.
   var beginningID: ContentID? { stored.strongEntityTag.map { ContentID(ofBodyTagged: $0) } }
 
-  /// True if an interrupted download should be resumed: it has a strong validator, may be stored, and is not small.
+  /// A Boolean value that indicates whether an interrupted download should be resumed: it has a strong validator, may
+  /// be stored, and is not small.
   var isWorthKeeping: Bool {
     stored.status == 200 && stored.isStorable && stored.rangeValidator != nil && total ?? .max >= PartialMemory.minimum
   }
 
-  /// Returns true if a request with these fields can resume the download after `count` bytes.
+  /// Returns `true` if a request with these fields can resume the download after `count` bytes.
   ///
   /// Bytes received for other fields belong to another response.
   fileprivate func isResumable(at count: Int, _ fields: HTTPFields) -> Bool {

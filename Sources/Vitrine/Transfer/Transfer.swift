@@ -1,17 +1,17 @@
 import VitrineHTTP
 import VitrineRuntime
 
-/// One load of a job: passes the job's wishes to the loader, in order and with no lock held.
+/// One load of a job, which passes the job's calls to the loader, in order and with no lock held.
 ///
-/// The loader may be a user's: it may finish within `load`, block, or call the pipeline.
+/// The loader may be the program's: it may finish within `load`, block, or call the pipeline.
 final class Transfer: Deliverable {
   private struct State {
     /// The request, until it has been handed over.
     var request: HTTPRequest?
     var handle: (any LoadHandle)?
-    /// The priority that the loader has.
+    /// The priority that the loader has received.
     var toldPriority: Priority
-    /// The priority that the job wants.
+    /// The priority that the job requests.
     var priority: Priority
     var isCancelled = false
     var isDelivering = false
@@ -19,7 +19,7 @@ final class Transfer: Deliverable {
     /// Takes the next call that the loader has not received.
     mutating func takeCall() -> Call? {
       if var request = request.take() {
-        // Cancelled before it began.
+        // The load was cancelled before it began.
         guard !isCancelled else { return nil }
         (request.priority, toldPriority) = (priority, priority)
         return .start(request)
@@ -46,13 +46,13 @@ final class Transfer: Deliverable {
     state = Lock(State(request: request, toldPriority: request.priority, priority: request.priority))
   }
 
-  /// Sets the priority; the loader gets it after the turn.
+  /// Sets the priority, which the loader receives after the turn.
   func setPriority(_ priority: Priority, _ turn: inout Turn) {
     state.withLock { $0.priority = priority }
     turn.deliver(self)
   }
 
-  /// Cancels the load, or keeps it from beginning.
+  /// Cancels the load, or prevents its start.
   func cancel(_ turn: inout Turn) {
     state.withLock { $0.isCancelled = true }
     turn.deliver(self)
@@ -73,7 +73,7 @@ final class Transfer: Deliverable {
     }
   }
 
-  /// Takes the next call, which only one thread makes at a time.
+  /// Takes the next call; only one thread at a time makes calls.
   private func next() -> Call? {
     state.withLock { state in
       guard !state.isDelivering, let call = state.takeCall() else { return nil }
