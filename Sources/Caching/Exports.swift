@@ -1,4 +1,4 @@
-// The types of the runtime that a program meets in the API of this module.
+// These types of the runtime appear in the API of this module.
 @_exported public import enum VitrineRuntime.MemoryPressure
 @_exported public import class VitrineRuntime.MemoryPressureObservation
 @_exported public import protocol VitrineRuntime.MemoryPressureSource

@@ -1,18 +1,19 @@
 import VitrineRuntime
 
-/// A queue that decides which waiting load starts next: the most urgent whose host has a free slot; of equally urgent
-/// ones, hosts take turns.
+/// A queue that chooses the next load to start: the most urgent one whose host has a free slot.
 ///
-/// Hosts that are slow must not take every slot. An eighth of the slots is kept for hosts without a running load and
-/// for urgent loads, and another eighth for urgent loads of hosts that have few running.
+/// Among equally urgent loads, hosts take turns.
 ///
-/// A value without threads or sockets, so its order can be tested without either.
+/// Slow hosts must not take every slot. An eighth of the slots is kept for hosts without a running load and for urgent
+/// loads, and another eighth for urgent loads of hosts that have few running.
+///
+/// It is a value without threads or sockets, so its order can be tested without either.
 ///
 /// - Complexity: O(log n) over the waiting loads for each operation, amortised, and O(h) over the hosts to admit one.
 struct AdmissionQueue<ID: Hashable> {
   /// A position in the queue.
   struct Place: Hashable, Sendable {
-    /// The number of loads of the same host and priority before it, counted from the turn of those that start now.
+    /// The number of loads of the same host and priority before it, counted from the current turn.
     fileprivate var turn: Int
     fileprivate let sequence: Int
   }
@@ -44,13 +45,13 @@ struct AdmissionQueue<ID: Hashable> {
 
   private let limit: Int
   private let hostLimit: Int
-  /// The number of slots in each of the two shares that not every load may take.
+  /// The number of slots in each of the two reserved shares.
   private let share: Int
   private var running = 0
   private var waiting: [ID: Waiting] = [:]
   private var hosts: [String: Host] = [:]
   private var nextSequence = 0
-  /// The turn of the loads of each priority that start now.
+  /// The current turn of each priority.
   private var turns: [Priority: Int] = [:]
 
   init(limit: Int, hostLimit: Int) {
@@ -66,10 +67,10 @@ struct AdmissionQueue<ID: Hashable> {
   ///
   /// - Parameters:
   ///   - id: The identity of the load.
-  ///   - host: The name under which the load shares a limit with others.
+  ///   - host: The host whose limit the load shares.
   ///   - priority: The priority.
   ///   - place: The position that an earlier call returned, to keep it after a redirect. Defaults to a new one.
-  /// - Returns: The position of the load among those of its priority.
+  /// - Returns: The position of the load among loads of its priority.
   @discardableResult
   mutating func add(_ id: ID, host: String, priority: Priority, place: Place? = nil) -> Place {
     var own = place
@@ -130,7 +131,7 @@ struct AdmissionQueue<ID: Hashable> {
     return best.entry.id
   }
 
-  /// Returns whether a load may take one of the slots that are left.
+  /// Returns whether a load may take one of the free slots.
   private func mayStart(_ entry: Entry, _ host: Host) -> Bool {
     let isUrgent = entry.priority >= .high
     if running < limit - 2 * share { return true }
@@ -155,7 +156,7 @@ struct AdmissionQueue<ID: Hashable> {
     if let host = hosts[name], host.running == 0, host.waiting == 0, host.limit == hostLimit { hosts[name] = nil }
   }
 
-  /// Drops entries that were removed or have another priority by now, so that the first one of a host is valid.
+  /// Drops removed and reprioritised entries, so that the first entry of a host is valid.
   private mutating func dropStale(of name: String) {
     while let first = hosts[name]?.entries.first, !isValid(first) { _ = hosts[name]?.entries.takeFirst() }
     guard let host = hosts[name], host.entries.count > 2 * host.waiting + 64 else { return }

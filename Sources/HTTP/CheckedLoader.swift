@@ -1,16 +1,17 @@
 import VitrineRuntime
 
-/// A program's own loader, whose calls are put in order before anything relies on them.
+/// A custom loader whose calls to the sink are checked.
 ///
-/// What breaks the rules of ``LoadSink`` ends the load with ``HTTPError/Code/protocolError``: bytes before the head,
-/// a second head, two calls at once. What comes after the end, or after the sink has refused more, is dropped. A body
-/// over the request's limit ends it with ``HTTPError/Code/tooLarge``.
+/// A call that violates ``LoadSink`` ends the load with ``HTTPError/Code/protocolError``: bytes before the head, a
+/// second head, two calls at once. Calls after the end, or after the sink has refused more, are dropped. A body over
+/// the request's limit ends the load with ``HTTPError/Code/tooLarge``.
 struct CheckedLoader: DataLoader {
   private let loader: any DataLoader
 
-  /// Returns a loader that is checked, unless it is one of Vitrine's.
+  /// Wraps a loader in checks, unless it is one of Vitrine's.
   static func checking(_ loader: any DataLoader) -> any DataLoader {
-    // By their types: a cast to a protocol would search all conformances of the program, a quarter of a millisecond.
+    // The types are compared one by one: a cast to a protocol would search all conformances of the program, which takes
+    // a quarter of a millisecond.
     switch loader {
     case is SystemLoader, is RetryingLoader, is RateLimitedLoader, is CheckedLoader: loader
     default: CheckedLoader(loader: loader)
@@ -24,15 +25,15 @@ struct CheckedLoader: DataLoader {
   func obeys(_ addressGuard: AddressGuard) -> Bool { loader.obeys(addressGuard) }
 }
 
-/// The sink that a program's own loader gets.
+/// The sink of a custom loader.
 private final class CheckedSink: LoadSink {
   private struct State {
-    /// `nil` after the end.
+    /// The wrapped sink; `nil` after the end.
     var sink: (any LoadSink)?
     var hasBegun = false
     var response: HTTPResponse?
     var byteCount = 0
-    /// Set while the sink is called, which nothing may interrupt.
+    /// Set during a call to the sink, which must not be interrupted.
     var isCalling = false
     var isStopped = false
     /// The end that came during a call.
@@ -69,12 +70,12 @@ private final class CheckedSink: LoadSink {
 
   func finish(_ error: HTTPError?) { end(error.map { .failure($0) } ?? .success(())) }
 
-  /// Makes a call, unless it is out of order.
+  /// Passes a call to the sink, unless it is out of order.
   private func pass(_ call: Call, _ body: (any LoadSink) -> LoadFlow) -> LoadFlow {
     let (sink, objection) = state.withLock { state -> ((any LoadSink)?, HTTPError?) in
       guard let sink = state.sink, state.end == nil, !state.isStopped else { return (nil, nil) }
       if let objection = self.objection(to: call, &state) { return (nil, objection) }
-      // A second beginning says nothing new.
+      // A second beginning has no effect.
       if case .begin = call, state.hasBegun { return (nil, nil) }
       (state.hasBegun, state.isCalling) = (true, true)
       return (sink, nil)
@@ -90,7 +91,7 @@ private final class CheckedSink: LoadSink {
     return flow
   }
 
-  /// Records a call, or returns the error that it is.
+  /// Records a call, or returns the error if it is invalid.
   private func objection(to call: Call, _ state: inout State) -> HTTPError? {
     guard !state.isCalling else { return objection("made two calls at once", state) }
     switch call {
@@ -118,7 +119,9 @@ private final class CheckedSink: LoadSink {
     return HTTPError(.protocolError, url: request.url.string, status: status, "the program's loader \(what)")
   }
 
-  /// Ends the load, now or after the call that is under way; only the first end counts.
+  /// Ends the load, now or after the running call.
+  ///
+  /// Later ends are ignored.
   private func end(_ result: Result<Void, HTTPError>) {
     let (sink, end) = state.withLock { state in
       let end = state.end ?? result

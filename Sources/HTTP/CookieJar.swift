@@ -49,7 +49,7 @@ public final class CookieJar: Sendable {
       }
     }
     guard !sent.isEmpty else { return nil }
-    // Longer paths first, older cookies first among equals (RFC 6265 5.4).
+    // Longer paths come first, and older cookies first among equals (RFC 6265 5.4).
     return sent.sorted { ($1.path.utf8.count, $0.sequence) < ($0.path.utf8.count, $1.sequence) }
       .map { "\($0.name)=\($0.value)" }.joined(separator: "; ")
   }

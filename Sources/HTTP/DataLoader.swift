@@ -2,8 +2,8 @@ public import VitrineRuntime
 
 /// A source of bytes by URL.
 ///
-/// `CurlLoader` is the implementation for Linux, and `URLSessionLoader` the one for Apple's systems. A loader of your
-/// own, such as a fake for tests, answers through the sink: one head, any number of chunks, one end.
+/// `CurlLoader` is the implementation for Linux, and `URLSessionLoader` the one for Apple's systems. A custom loader,
+/// such as a fake for tests, responds through the sink: one head, any number of chunks, one end.
 /// ```swift
 /// struct FixedLoader: DataLoader {
 ///   func load(_ request: HTTPRequest, into sink: any LoadSink) -> any LoadHandle {
@@ -21,21 +21,22 @@ public import VitrineRuntime
 public protocol DataLoader: Sendable {
   /// Starts or queues a load, and returns at once.
   ///
-  /// The loader keeps the sink until it has called ``LoadSink/finish(_:)``. It calls that exactly once, even if the
-  /// load is cancelled or the loader is released.
+  /// The loader retains the sink until it has called ``LoadSink/finish(_:)``. It calls that method exactly once, even
+  /// if the load is cancelled or the loader is released.
   ///
   /// - Returns: A handle to cancel the load or change its priority. Releasing it does not cancel the load.
   @discardableResult
   func load(_ request: HTTPRequest, into sink: any LoadSink) -> any LoadHandle
 
-  /// Returns a Boolean value that indicates whether the loader never connects to anything that the guard refuses.
+  /// Returns a Boolean value that indicates whether the loader never connects to a URL or an address that the guard
+  /// refuses.
   ///
-  /// That includes addresses from name look-ups, and redirects. Defaults to `false`.
+  /// The loader must check redirects, and the addresses from name look-ups. Defaults to `false`.
   func obeys(_ addressGuard: AddressGuard) -> Bool
 }
 
 extension DataLoader {
-  /// Returns `false`, since nothing is known about the loader's connections.
+  /// Returns `false`, since the loader's connections are unknown.
   public func obeys(_ addressGuard: AddressGuard) -> Bool { false }
 }
 
@@ -49,16 +50,16 @@ public protocol LoadSink: AnyObject, Sendable {
   /// Defaults to none. Read once, when the load is queued.
   var hooks: LoadHooks { get }
 
-  /// A Boolean value that indicates whether the sink takes another head and a whole body after an interrupted one.
+  /// A Boolean value that indicates whether the sink accepts another head and a whole body after an interrupted one.
   ///
   /// Defaults to `false`: a ``RetryingLoader`` whose response was interrupted and cannot be continued then fails. With
-  /// `true` it may deliver another head, and what came before that is of no use. Read once, when the load is queued. A
-  /// sink that passes its calls on to another one returns that one's answer.
+  /// `true` it may deliver another head, which makes the earlier bytes invalid. Read once, when the load is queued. A
+  /// sink that forwards its calls returns the value of the sink behind it.
   var canStartOver: Bool { get }
 
-  /// Tells the sink that the load has left the queue.
+  /// Notifies the sink that the load has left the queue.
   ///
-  /// Defaults to doing nothing. Called at most once, before anything else. A load that is cancelled in the queue ends
+  /// Defaults to doing nothing. Called at most once, before any other call. A load that is cancelled in the queue ends
   /// without this call.
   func begin()
 
@@ -75,19 +76,19 @@ public protocol LoadSink: AnyObject, Sendable {
   ///   ``LoadHandle/resume()``. If the server keeps sending, the data stays in the connection and not in memory.
   func receive(_ bytes: RawSpan) -> LoadFlow
 
-  /// Tells the sink that the load has ended.
+  /// Notifies the sink that the load has ended.
   ///
-  /// The last of all calls.
+  /// It is the last of all calls.
   ///
   /// - Parameter error: The error, or `nil` if the body is complete.
   func finish(_ error: HTTPError?)
 }
 
 extension LoadSink {
-  /// No hooks.
+  /// The default: no hooks.
   public var hooks: LoadHooks { LoadHooks() }
 
-  /// `false`.
+  /// The default: `false`.
   public var canStartOver: Bool { false }
 
   /// Does nothing.
@@ -95,21 +96,21 @@ extension LoadSink {
 
   /// Receives the next bytes of the body as data, for fakes.
   ///
-  /// - Returns: The sink's answer.
+  /// - Returns: The way to continue.
   public func receive(_ data: Data) -> LoadFlow {
     receive(data.bytes)
   }
 }
 
-/// The way in which a ``LoadSink`` wants to continue.
+/// The way in which a load continues after a call to its ``LoadSink``.
 public enum LoadFlow: Sendable, Hashable {
-  /// Continue.
+  /// Continues the load.
   case proceed
-  /// Send nothing until ``LoadHandle/resume()``.
+  /// Pauses the load until ``LoadHandle/resume()``.
   ///
   /// Time-outs pause too, except for the total one.
   case pause
-  /// End the load with ``HTTPError/Code/cancelled``.
+  /// Ends the load with ``HTTPError/Code/cancelled``.
   case stop
 }
 
@@ -131,9 +132,9 @@ public protocol LoadHandle: AnyObject, Sendable {
   func resume()
 }
 
-/// A handle of a load that ends as it starts, for fakes.
+/// A handle for fakes, whose loads end as they start.
 public final class NoLoadHandle: LoadHandle {
-  /// Always `Priority.normal`.
+  /// The priority, always `Priority.normal`.
   public var priority: Priority {
     get { .normal }
     set { _ = newValue }
@@ -141,7 +142,7 @@ public final class NoLoadHandle: LoadHandle {
 
   /// Creates a handle.
   ///
-  /// All are the same.
+  /// All instances are equivalent.
   public init() {}
 
   /// Does nothing.
@@ -157,10 +158,10 @@ extension DataLoader {
   /// If the task is cancelled, this throws at once, and the connection is freed some milliseconds later.
   ///
   /// - Parameters:
-  ///   - request: What to load; its ``HTTPRequest/maxResponseBytes`` bounds the memory.
-  ///   - hooks: What takes part in it; nothing by default.
+  ///   - request: The request, whose ``HTTPRequest/maxResponseBytes`` bounds the memory.
+  ///   - hooks: The hooks of the load. Defaults to none.
   /// - Returns: The response, of whatever status (see ``HTTPResponse/requireSuccess()``), and its body.
-  /// - Throws: ``HTTPError`` if no complete response came, also on cancellation.
+  /// - Throws: ``HTTPError`` if no complete response arrives, also on cancellation.
   public func data(
     for request: HTTPRequest,
     hooks: LoadHooks = LoadHooks(),

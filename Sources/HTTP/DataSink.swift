@@ -65,7 +65,7 @@ final class DataSink: LoadSink, @unchecked Sendable {
       outcome.resolve(.failure(HTTPError(.protocolError, url: url, "the loader delivered no response")))
     }
     body = Data()
-    // Released without the lock, since this may be the last reference to a foreign handle.
+    // The handle is released without the lock, since this may be the last reference to a foreign one.
     let attached: (any LoadHandle)? = handle.withLock { handle in
       guard case .attached(let attached) = handle else { return nil }
       handle = .none

@@ -20,9 +20,9 @@ public struct DataURL: Sendable, Hashable {
 
   /// Parses a `data:` URL.
   ///
-  /// Like browsers, ignores white space in base64 and missing padding.
+  /// Like browsers, it ignores white space in base64 and missing padding.
   ///
-  /// - Complexity: O(n) in the length of the string. The bytes are never more than that.
+  /// - Complexity: O(n) in the length of the string. The bytes never outnumber the characters.
   /// - Throws: ``HTTPError`` with ``HTTPError/Code/invalidURL``, which contains at most 40 bytes of the URL.
   public init(_ string: String) throws(HTTPError) {
     func invalid(_ why: String) -> HTTPError {
@@ -63,7 +63,7 @@ public struct DataURL: Sendable, Hashable {
         bytes.append(value)
         escape = []
       } else {
-        // Not an escape, but its last byte may begin one.
+        // The text is not an escape, but its last byte may begin one.
         let last = escape.popLast()
         bytes += escape
         escape = []

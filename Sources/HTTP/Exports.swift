@@ -1,4 +1,4 @@
-// The types of the runtime that a program meets in the API of this module.
+// These types of the runtime appear in the API of this module.
 @_exported public import enum VitrineRuntime.Priority
 @_exported public import struct VitrineRuntime.ScheduledAction
 @_exported public import struct VitrineRuntime.SystemClock

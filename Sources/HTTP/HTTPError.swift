@@ -2,7 +2,7 @@ public import VitrineRuntime
 
 /// An error that explains why no complete response to a request arrived.
 ///
-/// Codes are values of a struct with private cases, so that a new one in a later version breaks no code:
+/// Codes are values of a struct with private cases, so that new codes in later versions are source-compatible:
 /// ```swift
 /// do {
 ///   let (response, data) = try await loader.data(for: request)
@@ -33,7 +33,7 @@ public struct HTTPError: Error, Sendable, CustomStringConvertible {
     public static let cannotResolve = Code(value: .cannotResolve)
     /// No connection could be established.
     public static let cannotConnect = Code(value: .cannotConnect)
-    /// The server is not trusted, or TLS could not be negotiated.
+    /// The server's certificate is not trusted, or TLS could not be negotiated.
     public static let tls = Code(value: .tls)
     /// The connection ended before the head of a response arrived.
     public static let connectionLost = Code(value: .connectionLost)
@@ -84,7 +84,7 @@ public struct HTTPError: Error, Sendable, CustomStringConvertible {
     let detail: String
   }
 
-  // Boxed: whatever may hold an error, and mostly holds none, needs little room for it.
+  // The fields are boxed, since types that may hold an error, and mostly hold none, should stay small.
   private let fields: Box<Fields>
 
   /// The kind of the error.
@@ -97,10 +97,12 @@ public struct HTTPError: Error, Sendable, CustomStringConvertible {
   public var timeout: Timeout? { fields.value.timeout }
   /// A description of the cause for people, which starts in lower case and has no full stop.
   public var detail: String { fields.value.detail }
-  /// The error below: with ``Code/preparationFailed`` the one that the hook threw.
+  /// The underlying error.
+  ///
+  /// With ``Code/preparationFailed`` it is the error of the hook.
   public var cause: (any Error)? { fields.value.cause }
 
-  /// Creates an error, for loaders of your own.
+  /// Creates an error, for custom loaders.
   public init(
     _ code: Code,
     url: String,
@@ -124,7 +126,7 @@ public struct HTTPError: Error, Sendable, CustomStringConvertible {
     }
   }
 
-  /// Returns the same without its cause, which may be an object of a user's.
+  /// Returns the error without its cause, which may be an object of the program's.
   package func withoutCause() -> HTTPError {
     cause == nil ? self : HTTPError(code, url: url, status: status, timeout: timeout, detail)
   }
@@ -134,13 +136,13 @@ public struct HTTPError: Error, Sendable, CustomStringConvertible {
 }
 
 extension HTTPError: Hashable {
-  /// Compares everything but the ``cause``, which need not be comparable.
+  /// Compares all properties but the ``cause``, which need not be comparable.
   public static func == (left: HTTPError, right: HTTPError) -> Bool {
     left.code == right.code && left.url == right.url && left.status == right.status
       && left.timeout == right.timeout && left.detail == right.detail
   }
 
-  /// Hashes everything but the ``cause``.
+  /// Hashes all properties but the ``cause``.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(code)
     hasher.combine(url)
@@ -151,7 +153,7 @@ extension HTTPError: Hashable {
 }
 
 extension HTTPError: LocalizedError {
-  /// The message for a person: the URL, and what happened.
+  /// The message for a person: the URL and the cause.
   public var errorDescription: String? {
     isCancellation ? "Loading \(url) was cancelled" : "\(url) could not be loaded: \(detail)"
   }
@@ -159,7 +161,7 @@ extension HTTPError: LocalizedError {
   /// The ``detail``.
   public var failureReason: String? { detail }
 
-  /// The next step for a person; `nil` where nothing is known to help.
+  /// The next step for a person; `nil` if none is known to help.
   public var recoverySuggestion: String? {
     switch code {
     case .invalidURL: "Check the URL."

@@ -88,7 +88,7 @@ public struct HTTPFields: Sendable, Hashable, RandomAccessCollection, Expressibl
     fields.append(Element(name: name, value: value))
   }
 
-  /// Adds fields at the end, beside others of the same names.
+  /// Appends fields, and keeps others of the same names.
   public mutating func append(contentsOf others: HTTPFields) {
     fields += others.fields
   }
@@ -100,7 +100,7 @@ public struct HTTPFields: Sendable, Hashable, RandomAccessCollection, Expressibl
     return values(for: name)
   }
 
-  /// Adds fields in place of all those of the same names.
+  /// Appends fields, and removes existing ones of the same names.
   public mutating func replace(with others: HTTPFields) {
     fields.removeAll { field in others.contains { $0.name.equalsIgnoringCase(field.name) } }
     append(contentsOf: others)

@@ -1,4 +1,4 @@
-/// The method of a request: what the server is to do with the resource (RFC 9110, section 9).
+/// The method of a request (RFC 9110, section 9).
 ///
 /// ```swift
 /// var request = try HTTPRequest("https://example.org/render")
@@ -6,32 +6,32 @@
 /// request.body = Data(#"{"width": 300}"#.utf8)
 /// request.headers["Content-Type"] = "application/json"
 /// ```
-/// Names are compared with regard to case, as RFC 9110 requires: `get` is not `GET`.
+/// Names are case-sensitive, as RFC 9110 requires: `get` is not `GET`.
 public struct HTTPMethod: Sendable, Hashable, CustomStringConvertible {
   /// The name that is sent.
   public let name: String
 
-  /// Creates a method of any name.
+  /// Creates a method with any name.
   ///
-  /// A name that is no token of HTTP cannot be sent, and neither can `CONNECT`: the load fails with
+  /// A name that is not an HTTP token cannot be sent, and neither can `CONNECT`: the load fails with
   /// ``HTTPError/Code/invalidRequest``.
   public init(_ name: String) {
     self.name = name
   }
 
-  /// Asks for the head and the body.
+  /// The method that requests the head and the body.
   public static let get = HTTPMethod("GET")
-  /// Asks for the head alone.
+  /// The method that requests the head alone.
   public static let head = HTTPMethod("HEAD")
-  /// Has the resource process the body of the request.
+  /// The method by which the resource processes the body of the request.
   public static let post = HTTPMethod("POST")
-  /// Replaces the resource.
+  /// The method that replaces the resource.
   public static let put = HTTPMethod("PUT")
-  /// Changes a part of the resource.
+  /// The method that changes a part of the resource.
   public static let patch = HTTPMethod("PATCH")
-  /// Removes the resource.
+  /// The method that removes the resource.
   public static let delete = HTTPMethod("DELETE")
-  /// Asks what the server can do with the resource.
+  /// The method that requests the options of the resource.
   public static let options = HTTPMethod("OPTIONS")
 
   /// A Boolean value that indicates whether the method only reads (RFC 9110, section 9.2.1); `false` for unknown ones.
@@ -70,10 +70,10 @@ extension HTTPRequest {
   /// A Boolean value that indicates whether URL and header fields make up the whole request.
   package var isPlainGet: Bool { method == .get && !hasBody }
 
-  /// A Boolean value that indicates whether `Content-Length` is sent, be it zero (RFC 9110, section 8.6).
+  /// A Boolean value that indicates whether `Content-Length` is sent, even if zero (RFC 9110, section 8.6).
   var announcesBody: Bool { hasBody || method == .post || method == .put || method == .patch }
 
-  /// The reason why the request cannot be sent; nil if it can.
+  /// The reason why the request cannot be sent; `nil` if it can.
   package var objection: String? {
     if let bad = headers.first(where: { !$0.isSendable }) { return "the header field \"\(bad.name)\" cannot be sent" }
     for name in ["Content-Length", "Transfer-Encoding"] where headers[name] != nil {

@@ -1,30 +1,32 @@
 public import VitrineRuntime
 
-/// A request to a server, and the bounds of its load.
+/// A request to a server, with the limits of its load.
 public struct HTTPRequest: Sendable, Hashable {
   /// The URL of the resource.
   public var url: HTTPURL {
     get { fields.value.url }
     set { fields.value.url = newValue }
   }
-  /// The method; `GET` by default.
+  /// The method.
+  ///
+  /// Defaults to `GET`.
   public var method: HTTPMethod {
     get { fields.value.method }
     set { fields.value.method = newValue }
   }
   /// The header fields.
   ///
-  /// A redirect to another origin keeps only those that contain no secret.
+  /// A redirect to another origin keeps only fields that contain no secret.
   public var headers: HTTPFields {
     get { fields.value.headers }
     set { fields.value.headers = newValue }
   }
   /// The body to send.
   ///
-  /// Defaults to none. Its length is sent with it: a request with `Content-Length` or `Transfer-Encoding` in
+  /// Defaults to none. The loader sends its length: a request with `Content-Length` or `Transfer-Encoding` in
   /// ``headers`` is refused with ``HTTPError/Code/invalidRequest``, since a wrong one would let the body be read as the
-  /// next request (RFC 9112, section 11.2). Its type is up to you (`Content-Type`). With `HEAD` there can be none, and
-  /// on Apple's systems with `GET` neither.
+  /// next request (RFC 9112, section 11.2). Set `Content-Type` yourself. A `HEAD` request has no body, and on Apple's
+  /// systems neither has a `GET`.
   public var body: Data? {
     get { fields.value.body }
     set { fields.value.body = newValue }
@@ -36,7 +38,9 @@ public struct HTTPRequest: Sendable, Hashable {
     get { fields.value.priority }
     set { fields.value.priority = newValue }
   }
-  /// The maximum number of bytes of the response's body, counted as they come; 100 MB by default.
+  /// The maximum number of bytes of the response's body, counted as they arrive.
+  ///
+  /// Defaults to 100 MB.
   public var maxResponseBytes: Int {
     get { fields.value.maxResponseBytes }
     set { fields.value.maxResponseBytes = newValue }
@@ -61,8 +65,8 @@ public struct HTTPRequest: Sendable, Hashable {
 
   /// A Boolean value that indicates whether sending the request twice has the effect of sending it once.
   ///
-  /// Defaults to what the ``method`` says. Only such a request is sent again by itself: by a ``RetryingLoader``, or
-  /// when a reused connection turns out to be closed.
+  /// Defaults to ``HTTPMethod/isIdempotent`` of the ``method``. Idempotent requests are the only ones that are resent
+  /// automatically: by a ``RetryingLoader``, or when a reused connection turns out to be closed.
   public var isIdempotent: Bool {
     get { idempotence ?? method.isIdempotent }
     set { idempotence = newValue }
@@ -127,7 +131,7 @@ public struct HTTPTimeouts: Sendable, Hashable {
   public var idle: Duration
   /// The minimum rate in bytes a second, of head and body.
   ///
-  /// Defaults to 1,024; 0 for none. A load that falls below it on average over a ``minimumRateWindow`` ends with
+  /// Defaults to 1,024; 0 disables it. A load whose average over a ``minimumRateWindow`` is lower ends with
   /// ``HTTPError/Timeout/minimumRate``, so that a server cannot hold a connection with a trickle. A `URLSessionLoader`
   /// does not measure it.
   public var minimumRate: Int
@@ -158,16 +162,16 @@ public struct HTTPTimeouts: Sendable, Hashable {
 
 /// The handling of redirects.
 ///
-/// Followed or not, a redirect from https to http, or to anything that is neither, is an error. As browsers do, 301 and
-/// 302 turn a `POST` into a `GET` without its body, and 303 anything but a `HEAD`; 307 and 308 send method and body
-/// again, also to another origin.
+/// Under either policy, a redirect from https to http, or to another scheme, is an error. As in browsers, 301 and 302
+/// turn a `POST` into a `GET` without its body, and 303 does so with any method but `HEAD`; 307 and 308 resend method
+/// and body, also to another origin.
 public struct RedirectPolicy: Sendable, Hashable {
   /// The maximum number of redirects to follow, or `nil` to deliver a redirect like any other response.
   let limit: Int?
 
   /// Follows up to `limit` redirects.
   ///
-  /// One more is an error.
+  /// A further redirect is an error.
   public static func follow(limit: Int) -> RedirectPolicy {
     RedirectPolicy(limit: max(0, limit))
   }
@@ -182,7 +186,7 @@ public struct HTTPRedirect: Sendable, Hashable {
   public var status: Int
   /// The header fields.
   public var headers: HTTPFields
-  /// The time from its arrival to that of the response's head.
+  /// The time from its arrival to the arrival of the response's head.
   public var elapsed: Duration
 
   /// Creates a redirect, for fakes.
@@ -220,9 +224,9 @@ public struct HTTPResponse: Sendable, Hashable {
     headers["Content-Length"].flatMap { Int($0) }.flatMap { $0 < 0 ? nil : $0 }
   }
 
-  /// The announced length of the body as far as it counts for a limit.
+  /// Returns the announced length of the body if a limit applies to it.
   ///
-  /// Error pages do not count: to refuse one would hide the status.
+  /// The limit does not apply to error pages, since a refusal would hide the status.
   package func announcedLength(of method: HTTPMethod) -> Int? {
     method == .head || status == 304 || status >= 400 ? nil : contentLength
   }
@@ -230,7 +234,7 @@ public struct HTTPResponse: Sendable, Hashable {
   /// A Boolean value that indicates whether the status is in 200 to 299.
   public var isSuccess: Bool { (200...299).contains(status) }
 
-  /// Does nothing if the status is in 200 to 299.
+  /// Throws unless the status is in 200 to 299.
   ///
   /// - Throws: ``HTTPError`` with ``HTTPError/Code/badStatus`` for any other status.
   public func requireSuccess() throws(HTTPError) {

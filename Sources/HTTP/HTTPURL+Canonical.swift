@@ -3,9 +3,9 @@ import VitrineRuntime
 extension HTTPURL {
   /// Accepts a text that is already in canonical form, as most are, or returns `nil` if that is not obvious.
   ///
-  /// One pass over the bytes. Every request for an image in memory waits for this, and full parsing takes ten times as
-  /// long as the look-up. A port, an address as the host, a segment with a leading dot and a fragment need full
-  /// parsing.
+  /// It takes one pass over the bytes. Every request for an image in memory waits for this, and full parsing takes ten
+  /// times as long as the look-up. A port, an address as the host, a segment with a leading dot and a fragment need
+  /// full parsing.
   init?(canonical text: String) {
     var text = text
     let found = text.withUTF8 { bytes -> (isSecure: Bool, host: String)? in
@@ -45,7 +45,7 @@ extension HTTPURL {
     return nil
   }
 
-  /// Returns `true` if nothing from the slash on would be encoded, resolved or dropped.
+  /// Returns `true` if the part from the slash on is canonical: full parsing would encode, resolve and drop none of it.
   private static func isCanonicalPath(_ bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> Bool {
     var isPath = true
     var index = start
@@ -60,7 +60,7 @@ extension HTTPURL {
         guard index + 2 < bytes.count, unsafe bytes[index + 1].isHexDigit, unsafe bytes[index + 2].isHexDigit else {
           return false
         }
-        // An encoded dot.
+        // The escape is an encoded dot.
         if isPath, unsafe bytes[index + 1] == UInt8(ascii: "2"), unsafe bytes[index + 2] | 0x20 == UInt8(ascii: "e") {
           return false
         }

@@ -1,13 +1,13 @@
 import VitrineRuntime
 
-/// An http or https URL in canonical form, as servers, caches and comparisons need it.
+/// An http or https URL in canonical form.
 ///
 /// Scheme and host are in lower case. International names are in Punycode. The default port and the fragment are
 /// dropped, and `.` and `..` are resolved. An empty path is `/`. Characters that a URL cannot contain are
 /// percent-encoded as browsers do. Strings that differ only in these points are one URL.
 ///
 /// International names are mapped to lower case and otherwise unchanged. They are neither composed (NFC) nor checked
-/// against IDNA's tables, which the registry of the name does.
+/// against IDNA's tables, which is the task of the name's registry.
 public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
   /// The canonical form.
   public let string: String
@@ -18,7 +18,7 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
   /// A Boolean value that indicates whether the scheme is https.
   public let isSecure: Bool
 
-  /// The origin: scheme, host and port, which decide who may see a secret (RFC 6454).
+  /// The origin: scheme, host and port, which bound the use of a secret (RFC 6454).
   public var origin: String { "\(isSecure ? "https" : "http")://\(host):\(port)" }
 
   /// A Boolean value that indicates whether the host is an address and needs no look-up.
@@ -31,10 +31,10 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
 
   /// Parses a string and brings it into canonical form.
   ///
-  /// Ignores surrounding spaces.
+  /// It ignores surrounding spaces.
   ///
-  /// - Throws: ``HTTPError`` with ``HTTPError/Code/invalidURL``. That includes URLs with a user name, since a password
-  ///   in a URL ends up in logs. Send an `Authorization` field instead.
+  /// - Throws: ``HTTPError`` with ``HTTPError/Code/invalidURL``. A user name in the URL is an error too, since a
+  ///   password in a URL ends up in logs. Send an `Authorization` field instead.
   public init(_ string: String) throws(HTTPError) {
     if let canonical = HTTPURL(canonical: string) {
       self = canonical
@@ -45,7 +45,7 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
 
   /// Creates a URL of parts that are already in canonical form.
   ///
-  /// Only this way a path keeps `.` and `..`, which mean something in names of objects.
+  /// The path keeps `.` and `..`, which are significant in names of objects.
   package init(string: String, host: String, port: Int, isSecure: Bool) {
     (self.string, self.host, self.port, self.isSecure) = (string, host, port, isSecure)
   }
@@ -64,7 +64,7 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
     guard rest.hasPrefix("//") else { throw invalid("not a URL: no // after the scheme") }
     rest = rest.dropFirst(2)
 
-    // By bytes: a combining mark after a slash makes another character, but not another URL.
+    // The search is by bytes: a combining mark after a slash makes another character, but not another URL.
     let end = rest.utf8.firstIndex { "/?#".utf8.contains($0) } ?? rest.endIndex
     let authority = rest[..<end]
     guard !authority.utf8.contains(UInt8(ascii: "@")) else { throw invalid("user names in URLs are not supported") }
@@ -85,7 +85,7 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
       + Self.encoded(query, escaping: "\"<>'")
   }
 
-  /// Resolves a reference relative to this URL, such as that of `Location` (RFC 3986 5.2).
+  /// Resolves a reference relative to this URL, such as a `Location` field (RFC 3986 5.2).
   ///
   /// - Throws: ``HTTPError`` with ``HTTPError/Code/invalidURL`` if the result is not an http or https URL.
   func resolving(_ reference: String) throws(HTTPError) -> HTTPURL {
@@ -114,7 +114,7 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
   }
 
   private static func split(_ authority: Substring) -> (host: Substring, port: Substring) {
-    // An IPv6 address has its own colons, within brackets.
+    // An IPv6 address has its own colons, within the brackets.
     let afterHost = authority.lastIndex(of: "]") ?? authority.startIndex
     guard let colon = authority[afterHost...].lastIndex(of: ":") else { return (authority, "") }
     return (authority[..<colon], authority[colon...].dropFirst())

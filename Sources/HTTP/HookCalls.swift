@@ -2,8 +2,8 @@ import VitrineRuntime
 
 /// The calls to the hooks of one load, in order, on threads that serve no transfer.
 ///
-/// A loader has one thread for all loads, so nothing that may block runs there. A hook that blocks delays only the
-/// following calls of its own load.
+/// A loader has one thread for all loads, which must not block. A hook that blocks delays only the following calls of
+/// its own load.
 final class HookCalls: Sendable {
   private let calls = SerialCalls()
   private let queue: WorkQueue
@@ -22,7 +22,7 @@ final class HookCalls: Sendable {
     do throws(WorkQueueError) {
       try queue.enqueue { [calls] _ in calls.run() }
     } catch {
-      // Without a thread to spare, call on this one.
+      // If the system has no thread to spare, the calls run on this one.
       calls.run()
     }
   }

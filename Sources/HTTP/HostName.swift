@@ -10,7 +10,7 @@ enum HostName {
     guard let decoded = percentDecoded(text) else { return nil }
     let name = decoded.utf8.allSatisfy { $0 < 128 } ? decoded.lowercased() : international(decoded)
     guard let name, isName(name) else { return nil }
-    // Every program treats 0x7f.1 as an address, so a check of addresses must do so too.
+    // Resolvers treat 0x7f.1 as an address, so a check of addresses must do so too.
     let labels = name.split(separator: ".")
     guard let last = labels.last else { return nil }
     let isNumber =
@@ -39,7 +39,7 @@ enum HostName {
 
   private static func international(_ name: String) -> String? {
     let labels = name.lowercased().unicodeScalars.split(omittingEmptySubsequences: false) { scalar in
-      // The full stops of East Asian keyboards (RFC 3490 3.1).
+      // These are the full stops of East Asian keyboards (RFC 3490 3.1).
       scalar == "." || scalar == "\u{3002}" || scalar == "\u{FF0E}" || scalar == "\u{FF61}"
     }
     var encoded: [String] = []
@@ -90,7 +90,7 @@ enum HostName {
   private static func address6(_ text: Substring) -> String? {
     var address = in6_addr()
     var buffer = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
-    // Both have the sizes that the functions require, and outlive the calls.
+    // The buffers have the sizes that the functions require, and outlive the calls.
     guard unsafe inet_pton(AF_INET6, String(text), &address) == 1,
       unsafe inet_ntop(AF_INET6, &address, &buffer, socklen_t(buffer.count)) != nil
     else { return nil }

@@ -11,12 +11,12 @@ import VitrineRuntime
 /// ```
 /// A hook may use the same loader, since no connection is held while it runs.
 public struct LoadHooks: Sendable {
-  /// A hook that changes the request shortly before it is sent, once for each load.
+  /// A hook that changes the request just before it is sent, once for each load.
   ///
-  /// Defaults to `nil`. It runs when the load is about to leave the queue, so that a signature does not age there. At
-  /// most as many hooks run for one host as loads may. Redirects and answered challenges do not call it again. If it
-  /// throws, nothing is sent and the load fails with ``HTTPError/Code/preparationFailed``. A cancelled load ends at
-  /// once and cancels the task of the hook.
+  /// Defaults to `nil`. It runs when the load is about to leave the queue, so that a signature does not age there. A
+  /// host's limit for loads also limits its running hooks. Redirects and answered challenges do not call it again. If
+  /// it throws, the request is not sent and the load fails with ``HTTPError/Code/preparationFailed``. A cancelled load
+  /// ends at once and cancels the task of the hook.
   public var willSend: (@Sendable (inout HTTPRequest) async throws -> Void)? {
     get { fields.value.willSend }
     set { fields.value.willSend = newValue }
@@ -25,8 +25,8 @@ public struct LoadHooks: Sendable {
   /// A hook that answers a response of status 401 with header fields for another attempt.
   ///
   /// Defaults to `nil`. It returns `nil` to accept the response as it is. It is called at most twice for each load. The
-  /// fields replace those of the same names, and like other possible secrets they are not sent to another origin. If it
-  /// throws, the load fails with ``HTTPError/Code/preparationFailed``.
+  /// fields replace existing ones of the same names, and like other possible secrets they are not sent to another
+  /// origin. If it throws, the load fails with ``HTTPError/Code/preparationFailed``.
   public var challenge: (@Sendable (HTTPChallenge) async throws -> HTTPFields?)? {
     get { fields.value.challenge }
     set { fields.value.challenge = newValue }
@@ -41,21 +41,22 @@ public struct LoadHooks: Sendable {
     set { fields.value.didTransfer = newValue }
   }
 
-  /// Set if ``didTransfer`` is Vitrine's own and known to be short, so that the loader's thread may call it.
+  /// Set if ``didTransfer`` is Vitrine's own and short, so that the loader's thread may call it.
   package var measuresInPlace: Bool {
     get { fields.value.measuresInPlace }
     set { fields.value.measuresInPlace = newValue }
   }
 
-  /// Called, at most once a wait, when the load has to wait for a ``RateLimit``; with no lock held.
+  /// The closure that is called when the load has to wait for a ``RateLimit``, at most once a wait and with no lock
+  /// held.
   package var isHeldBack: (@Sendable () -> Void)? {
     get { fields.value.isHeldBack }
     set { fields.value.isHeldBack = newValue }
   }
 
-  /// The reason why a redirect to a URL is not followed, or `nil` if it is.
+  /// The closure that returns the reason why a redirect to a URL is not followed, or `nil` if it is.
   ///
-  /// Vitrine's own and known to be short, since the loader's thread calls it.
+  /// It is Vitrine's own and short, since the loader's thread calls it.
   package var redirectObjection: (@Sendable (HTTPURL) -> String?)? {
     get { fields.value.redirectObjection }
     set { fields.value.redirectObjection = newValue }
@@ -81,7 +82,7 @@ public struct LoadHooks: Sendable {
 public struct HTTPChallenge: Sendable, Hashable {
   /// The response of status 401, whose `WWW-Authenticate` fields describe the demand.
   public let response: HTTPResponse
-  /// The header fields that were sent and did not suffice.
+  /// The header fields of the rejected request.
   public let sent: HTTPFields
   /// The number of answers already tried in this load.
   public let previousAnswers: Int
@@ -102,7 +103,7 @@ public struct LoadMetrics: Sendable, Hashable {
   public var status: Int?
   /// The time in the queue, including hooks.
   public var queued: Duration = .zero
-  /// The time from the start of the transfer to the end of the name look-up, or `nil` if it did not get there.
+  /// The time from the start of the transfer to the end of the name look-up, or `nil` if it was not resolved.
   public var nameLookup: Duration?
   /// The time from the start to the connection.
   public var connected: Duration?

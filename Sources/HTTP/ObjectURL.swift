@@ -2,9 +2,9 @@ import VitrineRuntime
 
 /// The URL of an object in a bucket: `s3://bucket/key`.
 ///
-/// Loaders and caches know only http and https URLs. Within a program, an object is therefore named by a *stand-in*: an
-/// https URL of a host that cannot exist. Its query is the key, since a path would lose `..` and empty segments. Only a
-/// loader of objects accepts a stand-in; every other loader refuses it.
+/// Loaders and caches accept only http and https URLs. Within a program, an object is therefore named by a *stand-in*:
+/// an https URL of a host that cannot exist. Its query is the key, since a path would lose `..` and empty segments. A
+/// loader of objects accepts stand-ins; every other loader refuses them.
 package struct ObjectURL: Sendable, Hashable, CustomStringConvertible {
   private static let scheme = "s3://"
   private static let host = "s3.vitrine.invalid"
@@ -15,7 +15,7 @@ package struct ObjectURL: Sendable, Hashable, CustomStringConvertible {
   /// The key of the object: any text of 1 to 1,024 bytes, taken as it is.
   package let key: String
 
-  /// Makes the URL of an object, or returns `nil` if one of the names cannot be.
+  /// Creates the URL of an object, or returns `nil` if a name is invalid.
   package init?(bucket: String, key: String) {
     guard Self.isBucket(bucket), (1...1024).contains(key.utf8.count), !key.utf8.contains(0) else { return nil }
     (self.bucket, self.key) = (bucket, key)
@@ -34,13 +34,13 @@ package struct ObjectURL: Sendable, Hashable, CustomStringConvertible {
     )
   }
 
-  /// Returns the object that a stand-in means, or `nil` for any other URL.
+  /// Returns the object that a stand-in names, or `nil` for any other URL.
   package init?(standIn url: HTTPURL) {
     guard Self.isStandIn(url) else { return nil }
     self.init(standIn: url.string)
   }
 
-  /// Returns the object that the canonical text of a stand-in means, or `nil` for any other text.
+  /// Returns the object that the canonical text of a stand-in names, or `nil` for any other text.
   package init?(standIn text: String) {
     guard text.utf8.starts(with: Self.origin.utf8) else { return nil }
     let rest = text.utf8.dropFirst(Self.origin.utf8.count)
@@ -50,7 +50,7 @@ package struct ObjectURL: Sendable, Hashable, CustomStringConvertible {
     self.init(bucket: String(decoding: rest[..<mark], as: UTF8.self), key: key)
   }
 
-  /// The URL by which the object goes within a program.
+  /// The URL of the object within a program.
   package var standIn: HTTPURL {
     HTTPURL(
       string: "\(Self.origin)\(bucket)?\(PercentEncoding.encode(key, keeping: "/"))",
@@ -60,16 +60,16 @@ package struct ObjectURL: Sendable, Hashable, CustomStringConvertible {
     )
   }
 
-  /// The URL as people write it.
+  /// The URL in the form `s3://bucket/key`.
   package var text: String { "\(Self.scheme)\(bucket)/\(key)" }
 
-  /// The URL as people write it.
+  /// The URL in the form `s3://bucket/key`.
   package var description: String { text }
 
-  /// Returns a Boolean value that indicates whether a URL stands in for that of an object, be it a valid one or not.
+  /// Returns a Boolean value that indicates whether a URL is a stand-in, valid or not.
   package static func isStandIn(_ url: HTTPURL) -> Bool { url.host == host || url.host == "\(host)." }
 
-  /// Returns a Boolean value that indicates whether a text may be the name of a bucket.
+  /// Returns a Boolean value that indicates whether a text is a valid name of a bucket.
   ///
   /// Amazon allows fewer names than other servers do, and has some older ones with capitals and underscores.
   package static func isBucket(_ text: String) -> Bool {

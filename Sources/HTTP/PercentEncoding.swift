@@ -1,7 +1,8 @@
 /// Percent-encoding of parts of a URL (RFC 3986, section 2.1).
 package enum PercentEncoding {
-  /// Returns the text that a part of a URL stands for, decoded once; `nil` if a `%` encodes nothing, or the bytes are
-  /// not UTF-8, or a zero is among them.
+  /// Decodes a part of a URL once.
+  ///
+  /// Returns `nil` if a `%` encodes nothing, or the bytes are not UTF-8, or contain a zero.
   package static func decode(_ text: some StringProtocol) -> String? {
     guard text.utf8.contains(UInt8(ascii: "%")) else { return text.utf8.contains(0) ? nil : String(text) }
     var bytes: [UInt8] = []

@@ -1,10 +1,10 @@
 /// An element of a ``PriorityHeap``.
 protocol HeapEntry {
-  /// Returns whether this one comes out before another.
+  /// Returns whether this entry precedes another.
   func isBefore(_ other: Self) -> Bool
 }
 
-/// A binary heap, the first to come out on top.
+/// A binary heap with the first entry on top.
 ///
 /// - Complexity: O(log n) to add and to take.
 struct PriorityHeap<Entry: HeapEntry> {
@@ -37,7 +37,7 @@ struct PriorityHeap<Entry: HeapEntry> {
     return first
   }
 
-  /// Removes the others, and returns them.
+  /// Removes the entries for which `isKept` returns `false`, and returns them.
   mutating func keepOnly(_ isKept: (Entry) -> Bool) -> [Entry] {
     let dropped = entries.filter { !isKept($0) }
     // A sorted array is a heap.

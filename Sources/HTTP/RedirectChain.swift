@@ -1,6 +1,6 @@
-/// The current hop of a load over its redirects, and the header fields that it may send there.
+/// The redirects of a load, with the request of the current hop.
 struct RedirectChain: Sendable {
-  /// The fields that any origin may see: they contain no secret, and conditional requests must survive a redirect.
+  /// The fields that are sent to any origin: they contain no secret, and conditional requests must survive a redirect.
   private static let safeFields: Set<String> = [
     "accept", "accept-language", "user-agent", "cache-control",
     "if-none-match", "if-modified-since", "range", "if-range",
@@ -15,7 +15,7 @@ struct RedirectChain: Sendable {
   private(set) var request: HTTPRequest
   /// The number of redirects so far.
   var count: Int { hops.count }
-  /// The redirects so far, and the uptimes at which they came.
+  /// The redirects so far, and the uptimes of their arrival.
   private var hops: [(redirect: HTTPRedirect, arrived: Duration)] = []
   /// The requested URL, for messages.
   private let asked: String
@@ -29,7 +29,7 @@ struct RedirectChain: Sendable {
 
   /// - Parameters:
   ///   - request: The first request of the chain.
-  ///   - asked: The URL for error messages. Defaults to that of the request.
+  ///   - asked: The URL for error messages. Defaults to the request's.
   init(_ request: HTTPRequest, asked: String? = nil) {
     self.request = request
     self.asked = asked ?? request.url.string
@@ -40,14 +40,14 @@ struct RedirectChain: Sendable {
     policy.limit != nil && [301, 302, 303, 307, 308].contains(head.status) && head.headers["Location"] != nil
   }
 
-  /// Returns the redirects on the way to a response whose head came at `now`.
+  /// Returns the redirects on the way to a response whose head arrived at `now`.
   func redirects(at now: Duration) -> [HTTPRedirect] {
     hops.map { hop in
       HTTPRedirect(status: hop.redirect.status, headers: hop.redirect.headers, elapsed: max(.zero, now - hop.arrived))
     }
   }
 
-  /// Moves to the target of a redirect that came at `now`, an uptime, unless guard or hooks object.
+  /// Moves to the target of a redirect that arrived at `now`, an uptime, unless guard or hooks object.
   ///
   /// - Throws: ``HTTPError`` if the redirect must not be followed.
   mutating func follow(

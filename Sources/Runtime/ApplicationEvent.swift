@@ -12,7 +12,7 @@ package enum ApplicationEvent: Sendable, CaseIterable {
 
   /// Calls `body` at each event, on the thread that reports it, for the life of the returned observation.
   ///
-  /// `body` must be fast. Returns `nil` where the system tells nothing.
+  /// `body` must be fast. Returns `nil` on systems that do not report the event.
   package func observe(_ body: @escaping @Sendable () -> Void) -> ApplicationObservation? {
     #if VITRINE_APPLE && !os(macOS) && !os(watchOS)
     let name =
@@ -30,14 +30,14 @@ package enum ApplicationEvent: Sendable, CaseIterable {
 /// An observation of an event; ends when it is released.
 package final class ApplicationObservation: @unchecked Sendable {
   #if VITRINE_APPLE && !os(macOS) && !os(watchOS)
-  // Sendable, because the token is set once, before anybody else has the observation, and given back once, to a center
-  // that any thread may call.
+  // Sendable, because the token is set once, before the observation is shared, and given back once, to a center that
+  // any thread may call.
   private var token: (any NSObjectProtocol)?
   private let body: @Sendable () -> Void
 
   fileprivate init(_ name: NSNotification.Name, _ body: @escaping @Sendable () -> Void) {
     self.body = body
-    // The center may release the closure under its lock, and what `body` retains may have observations of its own.
+    // The center may release the closure under its lock, and values that `body` retains may own observations.
     token = NotificationCenter.default.addObserver(forName: name, object: nil, queue: nil) { [weak self] _ in
       self?.body()
     }
@@ -47,7 +47,7 @@ package final class ApplicationObservation: @unchecked Sendable {
     if let token { NotificationCenter.default.removeObserver(token) }
   }
   #else
-  // Sendable, because nobody makes one.
+  // Sendable, because no instance is ever created.
   private init() {}
   #endif
 }

@@ -1,8 +1,8 @@
-/// The reason why a file could not be read or written.
+/// An error that occurs when a file cannot be read or written.
 package struct FileError: Error, Hashable, CustomStringConvertible {
-  /// The system's error number (errno); 0 if the reason is not the system's.
+  /// The system's error number (errno); 0 if the error is not the system's.
   package let code: Int32
-  /// The reason in words.
+  /// A description of the error.
   package let description: String
   /// A Boolean value that indicates whether the file is not a regular one.
   package let isAboutKind: Bool
@@ -19,7 +19,7 @@ package struct FileError: Error, Hashable, CustomStringConvertible {
     (code, self.description, self.isAboutKind) = (0, description, isAboutKind)
   }
 
-  /// Creates the error for a file of a mode, as in `stat`.
+  /// Creates the error for a file with this mode, as in `stat`.
   package init(notRegular mode: mode_t) {
     let description =
       switch mode & S_IFMT {
@@ -40,7 +40,7 @@ package struct FileError: Error, Hashable, CustomStringConvertible {
   }
 }
 
-// It is the cause of errors that apps see.
+// Apps see it as the cause of other errors.
 extension FileError: LocalizedError {
   package var errorDescription: String? { description }
 }
@@ -49,15 +49,15 @@ extension FileError: LocalizedError {
 package enum AtomicFile {
   /// Replaces the file at `path` with `data`, by renaming a complete file.
   ///
-  /// The new file has the permissions and, as far as the process may give them, the owner and the group of a regular
-  /// file that it replaces. Nothing is synced to the disk. Blocks.
+  /// If a regular file is replaced, the new one has its permissions and, as far as the process may set them, its owner
+  /// and group. The file is not synced to the disk. Blocks.
   ///
   /// - Parameters:
   ///   - path: The path of the file, which need not exist.
   ///   - data: The contents.
   ///   - replacingLinks: A Boolean value that indicates whether the name itself gets the new file: a symbolic link is
-  ///     replaced and not followed. If `false`, a link is followed, and what is not a regular file (a device, a pipe)
-  ///     is written to. Defaults to `false`.
+  ///     replaced and not followed. If `false`, a link is followed, and a device or a pipe is written to. Defaults to
+  ///     `false`.
   /// - Throws: ``FileError``; then the old file is unchanged.
   package static func replace(
     _ path: ByteString,
@@ -69,7 +69,7 @@ package enum AtomicFile {
     if !replacingLinks, info != nil, info?.kind != S_IFREG { return try overwrite(path, with: data) }
     let target = info == nil || replacingLinks ? path : resolved(path)
     let (folder, name) = split(target)
-    // Next to the target, because a rename does not cross file systems.
+    // The new file is beside the target, because a rename does not cross file systems.
     let unique = ".\(getpid())-\(UInt32.random(in: 0...UInt32.max)).tmp"
     let temporary = folder + "." + ByteString(bytes: name.bytes.prefix(100)) + ByteString(unique)
     do throws(FileError) {
@@ -82,9 +82,9 @@ package enum AtomicFile {
     }
   }
 
-  /// Replaces the contents of an existing file that others may have open, which therefore stays the same file.
+  /// Replaces the contents of an existing file in place, because other processes may have it open.
   ///
-  /// Unlike with ``replace(_:with:replacingLinks:)`` a reader may see a part. Blocks.
+  /// Unlike with ``replace(_:with:replacingLinks:)``, a reader may see partial contents. Blocks.
   ///
   /// - Parameters:
   ///   - path: The path of a regular file.
@@ -179,9 +179,10 @@ package enum AtomicFile {
     if let old { imitate(old, file) }
   }
 
-  /// Gives a file the owner, the group and the permissions of another, as far as the process may.
+  /// Copies the owner, the group and the permissions of another file, as far as the process may set them.
   private static func imitate(_ old: stat, _ file: Int32) {
-    // Only root gives files away; a group is given by its members. The permissions last, since these clear some.
+    // Root may change the owner, and members of a group the group. The permissions are set last, since these calls
+    // clear some of them.
     if fchown(file, old.st_uid, old.st_gid) != 0 { _ = fchown(file, uid_t.max, old.st_gid) }
     _ = fchmod(file, old.st_mode & 0o777)
   }
@@ -193,16 +194,16 @@ package enum AtomicFile {
     try fill(file, with: data)
   }
 
-  /// Writes everything to an open file, pipe or device, and waits if it cannot take more at the moment.
+  /// Writes everything to an open file, pipe or device, and waits while it accepts no more.
   package static func fill(_ file: Int32, with data: Data) throws(FileError) {
     // The bytes are only read while the closure runs.
     let code = unsafe data.withUnsafeBytes { unsafe fill(file, with: $0) }
     guard code == 0 else { throw FileError(code: code) }
   }
 
-  /// Writes everything.
+  /// Writes all bytes to an open file, pipe or device.
   ///
-  /// Returns 0, or the system's error number.
+  /// - Returns: 0, or the system's error number.
   package static func fill(_ file: Int32, with bytes: UnsafeRawBufferPointer) -> Int32 {
     var offset = 0
     while offset < bytes.count, let start = bytes.baseAddress {

@@ -1,4 +1,4 @@
-/// A value behind a reference, for what is mostly absent and would take much room within its owner.
+/// A value behind a reference, for large properties that are mostly absent.
 package final class Box<Value: Sendable>: Sendable {
   package let value: Value
 
@@ -7,7 +7,7 @@ package final class Box<Value: Sendable>: Sendable {
 
 /// A value behind a reference that its copies share until one of them changes.
 ///
-/// For values of many bytes of which a waiting load keeps several copies.
+/// It suits large values that a waiting load holds several copies of.
 package struct Shared<Value: Sendable>: Sendable {
   // @unchecked: the value is changed only through a `Shared` that holds the sole reference.
   private final class Storage: @unchecked Sendable {

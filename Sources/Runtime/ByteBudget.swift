@@ -1,6 +1,6 @@
-/// A number of bytes that concurrent work on several threads may hold together.
+/// A limit on the bytes that concurrent work on several threads holds together.
 ///
-/// Work that needs more than is free waits, in the order of arrival. Work that needs more than the whole budget runs
+/// Work waits, in the order of arrival, until enough bytes are free. Work that needs more than the whole budget runs
 /// alone.
 package final class ByteBudget: Sendable {
   private struct State {
@@ -16,20 +16,22 @@ package final class ByteBudget: Sendable {
   package let limit: Int
   private let monitor = Monitor(State())
 
-  /// Makes a budget.
+  /// Creates a budget.
   package init(limit: Int) {
     self.limit = limit
   }
 
-  /// The number of bytes that are held.
+  /// The number of held bytes.
   package var heldCount: Int { monitor.withLock { $0.held } }
 
-  /// The number of threads that wait.
+  /// The number of waiting threads.
   package var waitingCount: Int { monitor.withLock { $0.waiting.count } }
 
-  /// Blocks until `count` bytes are free, or nothing is held; returns `true` if it had to wait.
+  /// Blocks until `count` bytes are free or none are held, and takes them.
   ///
-  /// `check` is called now and then while waiting; it throws to stop.
+  /// `check` is called every 20 ms during the wait; if it throws, the wait ends with its error.
+  ///
+  /// - Returns: `true` if the thread had to wait.
   package func acquire<Failure: Error>(_ count: Int, check: () throws(Failure) -> Void) throws(Failure) -> Bool {
     let ticket = monitor.withLock { state -> Int? in
       if state.waiting.isEmpty, hasRoom(for: count, state) {
@@ -65,7 +67,7 @@ package final class ByteBudget: Sendable {
     }
   }
 
-  /// Takes `count` bytes if they are free and nobody waits; returns `false` otherwise, at once.
+  /// Takes `count` bytes if they are free and no thread waits; returns `false` at once if not.
   package func tryAcquire(_ count: Int) -> Bool {
     monitor.withLock { state in
       guard state.waiting.isEmpty, hasRoom(for: count, state) else { return false }
@@ -81,7 +83,7 @@ package final class ByteBudget: Sendable {
   }
 
   private func hasRoom(for count: Int, _ state: State) -> Bool {
-    // Written so that an estimate from a hostile header cannot overflow.
+    // A subtraction, so that an estimate from a hostile header cannot overflow.
     state.held == 0 || count <= limit - state.held
   }
 }

@@ -37,12 +37,12 @@ package struct ByteString: Hashable, Sendable {
     }
   }
 
-  /// Calls `body` with the bytes and a terminating zero, as the system's functions expect.
+  /// Calls `body` with the bytes and a terminating zero, as C functions expect.
   package func withCString<R, E: Error>(_ body: (UnsafePointer<CChar>) throws(E) -> R) throws(E) -> R {
     let characters = bytes.map { CChar(bitPattern: $0) } + [0]
     let result: Result<R, E> = unsafe characters.withUnsafeBufferPointer { pointer in
       Result { () throws(E) in
-        // Not empty, because of the terminating zero.
+        // The terminating zero makes the buffer non-empty.
         guard let start = pointer.baseAddress else {
           preconditionFailure("an array of at least one element has a start")
         }

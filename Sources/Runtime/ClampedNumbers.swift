@@ -1,25 +1,27 @@
 extension FixedWidthInteger {
-  /// Makes the nearest number, and 0 of what is none.
+  /// Creates the nearest representable number, and 0 from a NaN.
   ///
-  /// Clocks, headers and settings of others say anything.
+  /// Clocks, headers and settings may contain any number.
   package init(clamping value: Double) {
     if value.isNaN {
       self = 0
     } else {
-      // Double rounds the largest numbers up, to one that is none of this type's.
+      // Double rounds the largest integers up, to values that this type cannot represent.
       self = Self(exactly: value.rounded(.towardZero)) ?? (value < 0 ? .min : .max)
     }
   }
 }
 
 extension Int {
-  /// Adds without overflow, since sizes come from headers of strangers.
+  /// Returns the sum, saturated, since sizes come from untrusted headers.
   package func addingSaturating(_ other: Int) -> Int {
     let (sum, isOver) = addingReportingOverflow(other)
     return isOver ? (other < 0 ? .min : .max) : sum
   }
 
-  /// Multiplies without overflow; what is counted is never negative.
+  /// Returns the product, saturated.
+  ///
+  /// Both numbers must be non-negative.
   package func multipliedSaturating(by other: Int) -> Int {
     let (product, isOver) = multipliedReportingOverflow(by: other)
     return isOver ? .max : product

@@ -1,14 +1,14 @@
-/// A clock that tells the time and schedules actions.
+/// A clock that reads the time and schedules actions.
 ///
-/// Everything in Vitrine that expires, times out or retries uses a time source that it was given, so a test can be
-/// the clock. ``SystemClock`` is the real one.
+/// Every expiry, time-out and retry in Vitrine uses an injected time source, so a test can be the clock.
+/// ``SystemClock`` is the real one.
 public protocol TimeSource: Sendable {
   /// The wall-clock time, for dates that are compared after a restart, such as expiry dates.
   ///
   /// It may jump in either direction when the clock is set.
   var now: Date { get }
 
-  /// A time that only moves forward and is unaffected by settings of the clock, for measuring durations.
+  /// A monotonic time that ignores changes to the wall clock, for measuring durations.
   ///
   /// Its origin is unspecified: only values of one time source may be compared.
   var uptime: Duration { get }

@@ -1,18 +1,18 @@
-/// The cores that concurrent work shares: each piece takes one, and may borrow those that nobody uses.
+/// The cores that concurrent work shares: each piece of work takes one, and may borrow idle ones.
 ///
 /// A second thread makes one image appear sooner, and costs throughput while other images could have its core. So a
-/// codec uses as many threads as there are idle cores when it begins: all of them for a lone image, none in a batch.
+/// codec uses as many threads as there are idle cores when it begins: all for a lone image, none in a batch.
 ///
-/// Nothing waits: a piece of work that begins while all cores are lent takes one more, until a loan ends.
+/// Work never waits for a core: if all are lent, it takes one more, until a loan ends.
 package final class CoreBudget: Sendable {
-  /// The cores of this machine that the process may use.
+  /// The budget of this machine's active cores.
   package static let machine = CoreBudget(count: ProcessInfo.processInfo.activeProcessorCount)
 
   /// The number of cores, at least 1.
   package let count: Int
   private let used = Lock(0)
 
-  /// Makes a budget.
+  /// Creates a budget.
   package init(count: Int) { self.count = max(1, count) }
 
   /// The number of cores that are taken or lent.
@@ -56,7 +56,7 @@ package final class CoreShare: Sendable {
   /// - Returns: The number of cores that this work has now, at least 1.
   package func extend(to count: Int) -> Int {
     held.withLock { held in
-      // Work that has left has no cores to borrow more for.
+      // Work that has left may not borrow more cores.
       if held > 0, count > held { held += budget.take(upTo: count - held) }
       return max(1, held)
     }

@@ -1,4 +1,4 @@
-/// Holds a value that is set once, from any thread, before or after it is awaited.
+/// A value that is set once, from any thread, before or after it is awaited.
 ///
 /// It is the only place that turns a callback into an `await`. The first value wins and later ones are dropped, so a
 /// result and a cancellation may race without a continuation being lost or resumed twice.
@@ -12,7 +12,7 @@ package final class Deferred<Value: Sendable>: Sendable {
 
   private let state = Lock(State.empty)
 
-  /// Creates one without a value.
+  /// Creates a deferred value that is not set.
   package init() {}
 
   /// Sets the value, unless there is one already.

@@ -1,12 +1,12 @@
 /// Reads files as a whole.
 package enum FileContents {
-  /// The maximum size that is read: 2 GiB.
+  /// The maximum size of a file that is read: 2 GiB.
   package static let sizeLimit = 2 << 30
 
-  /// From here on, page faults would take longer than reading.
+  /// The size above which page faults would take longer than reading, in bytes.
   private static let leastHuge = 1 << 20
 
-  // A FIFO is opened without waiting for its other end, and a terminal does not become the program's own.
+  // A FIFO opens without waiting for its other end, and a terminal does not become the controlling terminal.
   static let flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY
 
   /// Reads the regular file at `path` into private memory.
@@ -19,13 +19,13 @@ package enum FileContents {
     try of(opened: unsafe open(path, flags))
   }
 
-  /// Reads the file with a name in any encoding; see ``at(_:)-(String)``.
+  /// Reads the regular file with a name in any encoding; see ``at(_:)-(String)``.
   package static func at(_ path: ByteString) throws(FileError) -> Data {
     try of(opened: unsafe path.withCString { unsafe open($0, flags) })
   }
 
   private static func of(opened file: Int32) throws(FileError) -> Data {
-    // Sockets cannot be opened, and say so in a way that nobody understands.
+    // Opening a socket fails with ENXIO, whose message explains nothing.
     guard file >= 0 else { throw errno == ENXIO ? FileError(notRegular: S_IFSOCK) : FileError(code: errno) }
     defer { close(file) }
     try FileError.check(isRegular: file)
@@ -44,7 +44,7 @@ package enum FileContents {
     if kind == S_IFREG, info.st_size >= leastHuge, let contents = try ofLarge(file, byteCount: Int(info.st_size)) {
       return contents
     }
-    // One byte more than the size of a regular file, so that its end is detected without growing.
+    // The capacity is one byte more than the size of a regular file, so that its end is detected without growing.
     var capacity = kind == S_IFREG ? Int(info.st_size) + 1 : 1 << 16
     guard var bytes = unsafe malloc(capacity) else { throw FileError(code: ENOMEM) }
     var count = 0
@@ -68,18 +68,17 @@ package enum FileContents {
       unsafe free(bytes)
       throw error
     }
-    // Allocated with malloc, freed by the last copy of the data.
+    // The memory comes from malloc, and the last copy of the data frees it.
     return unsafe Data(bytesNoCopy: bytes, count: count, deallocator: .free)
   }
 
-  /// Reads a large regular file into large pages; with small ones the system would spend three quarters of the time on
-  /// handing them out.
+  /// Reads a large regular file into large pages; with small ones, page faults would take three quarters of the time.
   ///
-  /// Returns `nil` if the file turns out to be longer, with its start as the position again.
+  /// Returns `nil` and rewinds if the file turns out to be longer.
   private static func ofLarge(_ file: Int32, byteCount: Int) throws(FileError) -> Data? {
     let start = lseek(file, 0, SEEK_CUR)
     guard start >= 0 else { return nil }
-    // One byte more, as above.
+    // The capacity is one byte more, as above.
     let memory = PageMemory(forFileOf: byteCount + 1)
     guard let bytes = unsafe memory.bytes.baseAddress else { return nil }
     var count = 0

@@ -1,4 +1,4 @@
-// The only file that imports Foundation and the C library; all others get both by importing VitrineRuntime.
+// This file alone imports Foundation and the C library; all others get both by importing VitrineRuntime.
 //
 // A static Linux binary is 13.6 MB with FoundationEssentials and 57.8 MB with all of Foundation, which contains ICU.
 // FoundationEssentials does not exist on Apple's platforms, where Foundation costs nothing and exports the C library.
@@ -9,8 +9,8 @@
 #if VITRINE_APPLE
 @_exported public import Foundation
 #if os(Linux)
-// Where Apple's shape is tested on Linux, URLSession has a module of its own, and Foundation makes Dispatch the owner of
-// some of the C library.
+// In a test of the Apple configuration on Linux, URLSession has a module of its own, and Dispatch re-exports some of
+// the C library through Foundation.
 @_exported public import CDispatch
 @_exported public import URLLoading
 #endif

@@ -1,4 +1,4 @@
-/// Hashes that only the holder of a key can make (RFC 2104).
+/// Keyed hashes of messages (RFC 2104).
 package enum HMAC {
   /// Returns HMAC-SHA256 of a message, in 32 bytes.
   ///
@@ -9,7 +9,7 @@ package enum HMAC {
     return SHA256.hash(block.map { $0 ^ 0x5C } + SHA256.hash(block.map { $0 ^ 0x36 } + message))
   }
 
-  /// Compares bytes in a time that depends on their numbers and not on their values.
+  /// Compares bytes in a time that depends on their number and not on their values.
   @inline(never)
   package static func areEqual(_ one: [UInt8], _ other: [UInt8]) -> Bool {
     guard one.count == other.count else { return false }

@@ -1,6 +1,6 @@
-/// A thread that can be waited for, which must then happen, once.
+/// A thread that must be joined exactly once.
 ///
-/// It is for work that must be over before the process continues, such as at exit. Everything else uses
+/// It suits work that must end before the process continues, such as at exit. Everything else uses
 /// ``startThread(named:stackSize:_:)``.
 @safe
 package struct JoinableThread: @unchecked Sendable {
@@ -9,14 +9,14 @@ package struct JoinableThread: @unchecked Sendable {
 
   /// Starts a thread with a stack of 1 MB that runs `body` and then ends.
   ///
-  /// Returns `nil` if the system refuses a thread.
+  /// Returns `nil` if the system refuses to create one.
   package init?(named label: String, _ body: @escaping @Sendable () -> Void) {
     // `attributes` outlives the calls, and `pthread_create` copies it.
     var attributes = pthread_attr_t()
     guard unsafe pthread_attr_init(&attributes) == 0 else { return nil }
     defer { unsafe pthread_attr_destroy(&attributes) }
     unsafe pthread_attr_setstacksize(&attributes, 1 << 20)
-    // Retained here, released by the thread, or here if there is none.
+    // The start is retained here, and released by the thread, or here if there is none.
     let start = unsafe Unmanaged.passRetained(ThreadStart(label: label, body: body))
     #if canImport(Glibc)
     var thread = pthread_t()
@@ -39,7 +39,7 @@ package struct JoinableThread: @unchecked Sendable {
   ///
   /// Call it only once, and not on the thread itself.
   package func join() {
-    // Joined only once, by the contract.
+    // By contract the thread is joined only once.
     #if canImport(Glibc)
     pthread_join(thread, nil)
     #else

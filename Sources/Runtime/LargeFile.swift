@@ -1,6 +1,8 @@
-/// A large regular file that is open, and of which only the beginning has been read.
+/// An open, large regular file whose first 64 KiB have been read.
 package final class LargeFile: Sendable {
-  /// The least size of a large file, in bytes: reading a smaller one whole takes about as long as starting a process.
+  /// The minimum size of a large file, in bytes.
+  ///
+  /// Reading a smaller one whole takes about as long as starting a process.
   package static let leastByteCount = 16 << 20
 
   /// The open file, which may only be read.
@@ -9,21 +11,21 @@ package final class LargeFile: Sendable {
   package let byteCount: Int
   /// The first 64 KiB.
   package let beginning: Data
-  /// Its device, number, size and time of change: equal for the same file, unless it has been written since.
+  /// The device, inode, size and time of change: equal for the same file, unless it was modified.
   package let identity: [Int]
 
   /// Opens the file at `path`.
   ///
-  /// Returns `nil` if there is none, or one that should be read as a whole.
+  /// Returns `nil` if the file is missing, not regular or not large.
   package init?(_ path: ByteString) {
     func isLarge(_ status: stat) -> Bool { status.st_mode & S_IFMT == S_IFREG && status.st_size >= Self.leastByteCount }
-    // Not opened before: who waits at the other end of a FIFO would notice.
+    // The status is read before the file is opened: opening a FIFO would wake the process at its other end.
     guard let status = path.status(), isLarge(status) else { return nil }
     let file = unsafe path.withCString { unsafe open($0, FileContents.flags) }
     guard file >= 0 else { return nil }
     var opened = stat()
     var bytes = [UInt8](repeating: 0, count: 1 << 16)
-    // `opened` outlives its call; `bytes` has room for as many as are read.
+    // `opened` outlives its call; `bytes` has room for the bytes that are read.
     guard unsafe fstat(file, &opened) == 0, isLarge(opened), unsafe pread(file, &bytes, bytes.count, 0) == bytes.count
     else {
       close(file)

@@ -1,20 +1,20 @@
 /// Guards a value with a mutex, so that one thread at a time reads or changes it.
 ///
-/// Copies share the value and the mutex. Hold it for a few instructions: never across a call to unknown code, and
-/// never while waiting. It is not recursive: locking it twice on one thread deadlocks.
+/// Copies share the value and the mutex. Hold it for a few instructions, and never across a call to unknown code or a
+/// wait. It is not recursive: locking it twice on one thread deadlocks.
 ///
-/// It is a `pthread_mutex_t` and not `Synchronization.Mutex`, because ThreadSanitizer reports false races for that
-/// one on Linux, and because it requires iOS 18. They cost the same within 2 ns.
+/// It uses a `pthread_mutex_t` and not a `Synchronization.Mutex`, which requires iOS 18 and for which ThreadSanitizer
+/// reports false races on Linux. Both cost the same within 2 ns.
 ///
 /// - Complexity: O(1), about 20 ns without contention; one allocation.
 @safe
 package struct Lock<State: ~Copyable>: @unchecked Sendable {
-  // Sendable, because the state is only accessed while the mutex is held.
+  // Sendable, because the state is accessed only while the mutex is held.
 
   @usableFromInline
   let storage: LockStorage<State>
 
-  /// Creates an unlocked lock around a value that it alone owns.
+  /// Creates an unlocked lock that owns a value.
   @inlinable
   package init(_ state: consuming sending State) { storage = LockStorage.make(state) }
 
@@ -41,7 +41,7 @@ final class LockStorage<State: ~Copyable>: ManagedBuffer<pthread_mutex_t, State>
   static func make(_ state: consuming State) -> LockStorage {
     let storage = unsafe LockStorage.create(minimumCapacity: 1) { _ in unsafe pthread_mutex_t() }
     let parts = unsafe storage.withUnsafeMutablePointers { unsafe ($0, $1) }
-    // Just allocated, and unknown to other threads.
+    // The memory is new, and no other thread knows of it yet.
     unsafe initialize(parts.0)
     unsafe parts.1.initialize(to: state)
     return unsafe unsafeDowncast(storage, to: LockStorage.self)
@@ -70,7 +70,7 @@ final class LockStorage<State: ~Copyable>: ManagedBuffer<pthread_mutex_t, State>
   @inlinable
   deinit {
     let (mutex, state) = unsafe parts
-    // Nothing refers to the lock any more, so nobody holds it.
+    // No reference to the lock is left, so no thread holds it.
     unsafe state.deinitialize(count: 1)
     unsafe pthread_mutex_destroy(mutex)
   }

@@ -2,7 +2,7 @@
 package enum MemoryLimit {
   /// The machine's memory, or the limit of the process or of a Linux control group if that is lower, in bytes.
   ///
-  /// Read once.
+  /// It is read once.
   package static let bytes: Int = {
     let machine = min(sysconf(Int32(_SC_PHYS_PAGES)) * sysconf(Int32(_SC_PAGESIZE)), ofProcess ?? .max)
     #if os(Linux)
@@ -21,12 +21,12 @@ package enum MemoryLimit {
     let status = unsafe getrlimit(RLIMIT_AS, &limit)
     #endif
     guard status == 0 else { return nil }
-    // The largest numbers mean that there is no limit.
+    // The largest numbers stand for no limit.
     return Int(exactly: limit.rlim_cur).flatMap { $0 < 1 << 60 ? $0 : nil }
   }
 
   #if os(Linux)
-  /// Returns the lowest limit of the control group and those above it, of either version; `nil` if none sets a limit.
+  /// Returns the lowest limit of the control group and its ancestors, in either version; `nil` if none sets a limit.
   ///
   /// `membership` is the contents of `/proc/self/cgroup`: lines of a number, controllers and a path (cgroups(7)).
   package static func groups(root: String, membership: String) -> Int? {
@@ -38,7 +38,7 @@ package enum MemoryLimit {
       guard isUnified || fields[1].split(separator: ",").contains("memory") else { continue }
       let file = isUnified ? "memory.max" : "memory.limit_in_bytes"
       var path = isUnified ? root : root + "/memory"
-      // In a container the path is often that of the host, and the group's own files are at the root.
+      // In a container the path is often the host's, and the group's own files are at the root.
       for name in [""] + fields[2].split(separator: "/").map(String.init) {
         if !name.isEmpty { path += "/" + name }
         guard let limit = text("\(path)/\(file)")?.split(separator: "\n").first.flatMap({ Int($0) }) else { continue }

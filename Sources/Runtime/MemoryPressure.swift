@@ -1,8 +1,8 @@
 /// The level of memory pressure.
 public enum MemoryPressure: Sendable, Hashable, CaseIterable {
-  /// Some threads wait for memory, or a limit is near. Release data that is cheap to make again.
+  /// Threads wait for memory, or a limit is near. Release data that is cheap to recreate.
   case low
-  /// The system may kill the process next. Release everything that is not in use.
+  /// The system may kill the process next. Release all data that is not in use.
   case critical
 }
 
@@ -20,7 +20,7 @@ public protocol MemoryPressureSource: Sendable {
 public final class MemoryPressureObservation: Sendable {
   private let onEnd: @Sendable () -> Void
 
-  /// Creates an observation, for a source of your own.
+  /// Creates an observation, for a custom source.
   ///
   /// - Parameter onEnd: Ends the observation; called once.
   public init(onEnd: @escaping @Sendable () -> Void) {
@@ -69,12 +69,12 @@ package final class MemoryPressureObservers: Sendable {
 ///
 /// - Linux: stalls (PSI) of the machine and of the process's control group, and events of that group (version 2). If
 ///   the system does not allow these, or a group of version 1 has a limit, usage is polled every 5 seconds.
-/// - Apple's platforms: the kernel's warnings. Where there is UIKit, its memory warning is critical pressure, and an app
-///   that enters the background has low pressure, since the system ends large apps there first.
+/// - Apple's platforms: the kernel's warnings. With UIKit, its memory warning is critical pressure, and entering the
+///   background is low pressure, since the system ends large background apps first.
 ///
 /// On Linux one thread watches for the whole process. It starts with the first observer. With
-/// `VITRINE_MEMORY_PRESSURE=ignore` in the environment nothing is reported there, so that tests and measurements do not
-/// depend on what else the machine does.
+/// `VITRINE_MEMORY_PRESSURE=ignore` in the environment it reports nothing, so that tests and measurements do not depend
+/// on other processes.
 public struct SystemMemoryPressure: MemoryPressureSource {
   #if VITRINE_APPLE
   private static let watcher = MemoryPressureWarnings()
@@ -82,7 +82,9 @@ public struct SystemMemoryPressure: MemoryPressureSource {
   private static let watcher = MemoryPressureWatcher()
   #endif
 
-  /// Creates a source; all are alike.
+  /// Creates a source.
+  ///
+  /// All instances are equivalent.
   public init() {}
 
   /// Calls `body` on the watcher's thread whenever memory is scarce, for the life of the returned observation.

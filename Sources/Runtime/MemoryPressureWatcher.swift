@@ -32,7 +32,7 @@ package final class MemoryPressureWatcher: Sendable {
       let woken = ready > 0 ? zip(polled, triggers).filter { $0.0.revents != 0 }.map(\.1.pressure) : []
       if let pressure = MemoryPressureFiles.pressure(woken: woken, before: usage, now: now) { tell(pressure) }
       usage = now
-      // Events may come more often than anyone can react to.
+      // Events may come faster than any observer can react.
       if ready != 0 { _ = poll(nil, 0, 1000) }
     }
   }
@@ -40,13 +40,13 @@ package final class MemoryPressureWatcher: Sendable {
 
 /// Linux's files about memory.
 package struct MemoryPressureFiles: Sendable {
-  /// The used, allowed and available memory, and how often a control group was at its limits.
+  /// The used, allowed and available memory, and the counts of a control group's limit events.
   package struct Usage: Sendable, Hashable {
-    /// The memory that the control group uses, in bytes, without file pages that would be reclaimed first, and its
-    /// limit; `nil` without a limit.
+    /// The memory that the control group uses, in bytes, without reclaimable file pages, and its limit; `nil` without a
+    /// limit.
     package var used: Int?
     package var limit: Int?
-    /// The memory that the machine has available and in all, in bytes.
+    /// The available and the total memory of the machine, in bytes.
     package var available: Int?
     package var total: Int?
     /// The number of times that the group was throttled.
@@ -59,7 +59,7 @@ package struct MemoryPressureFiles: Sendable {
 
   struct Trigger {
     let descriptor: CInt
-    /// The meaning of the event; `nil` for a group's events, which must be read.
+    /// The pressure that the event reports; `nil` for a group's events, which must be read.
     let pressure: MemoryPressure?
 
     /// Reads a group's events, which wake the thread through the polled descriptor until they are read.
@@ -72,7 +72,7 @@ package struct MemoryPressureFiles: Sendable {
     }
   }
 
-  /// The control group of the process, of version 2 and of version 1; `nil` if there is none.
+  /// The paths of the process's control group, in version 2 and version 1; `nil` if there is none.
   let unified: String?
   let legacy: String?
   let proc: String
@@ -95,7 +95,7 @@ package struct MemoryPressureFiles: Sendable {
       let isUnified = fields[1].isEmpty
       guard isUnified || fields[1].split(separator: ",").contains("memory") else { continue }
       let file = isUnified ? "memory.current" : "memory.usage_in_bytes"
-      // In a container the path is often that of the host, and the group's own files are at the root.
+      // In a container the path is often the host's, and the group's own files are at the root.
       let base = isUnified ? root : root + "/memory"
       let found = [base + (fields[2] == "/" ? "" : String(fields[2])), base].first { Self.text("\($0)/\(file)") != nil }
       if isUnified { unified = found } else { legacy = found }
@@ -103,16 +103,18 @@ package struct MemoryPressureFiles: Sendable {
     (self.unified, self.legacy) = (unified, legacy)
   }
 
-  /// Opens the descriptors that wake a polling thread; none if the system does not allow it.
+  /// Opens the descriptors that wake a polling thread.
+  ///
+  /// Returns none if the system does not allow it.
   func triggers() -> [Trigger] {
     var triggers: [Trigger] = []
-    // Some threads, or all, wait for memory a twentieth of the time. Without privileges only windows of 2 s are
-    // allowed.
+    // Each threshold is a twentieth of the time spent waiting for memory, by some or by all threads. Without privileges
+    // only windows of 2 s are allowed.
     for (line, pressure) in [("some 100000 2000000", MemoryPressure.low), ("full 100000 2000000", .critical)] {
       for path in ["\(proc)/pressure/memory"] + (unified.map { ["\($0)/memory.pressure"] } ?? []) {
         let descriptor = unsafe open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else { continue }
-        // The text ends with a zero, which counts.
+        // The terminating zero is part of the message.
         if unsafe write(descriptor, line, line.utf8.count + 1) > 0 {
           triggers.append(Trigger(descriptor: descriptor, pressure: pressure))
         } else {
@@ -147,14 +149,15 @@ package struct MemoryPressureFiles: Sendable {
     return usage
   }
 
-  /// Returns `true` if the process is in a group that is full before the machine is, and that reports no events: one
-  /// of version 1.
+  /// Returns `true` if the process's group can be full before the machine is and reports no events.
+  ///
+  /// This is the case in a group of version 1.
   package func hasSilentLimit(_ usage: Usage) -> Bool {
     guard unified == nil, let limit = usage.limit else { return false }
     return limit < usage.total ?? .max
   }
 
-  /// Returns the pressure to report, given the events and the change of usage; `nil` for none.
+  /// Returns the pressure to report, given the events and the change of usage, or `nil` for none.
   package static func pressure(woken: [MemoryPressure?], before: Usage, now: Usage) -> MemoryPressure? {
     if woken.contains(.critical) || now.max > before.max { return .critical }
     if woken.contains(.low) || now.high > before.high { return .low }

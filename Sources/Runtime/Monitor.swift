@@ -1,6 +1,6 @@
 /// Guards a value with a mutex and lets threads wait for a change: a mutex with one condition variable.
 ///
-/// Use it only on threads of our own: waiting on one of Swift's cooperative threads stops other tasks.
+/// Use it only on dedicated threads: waiting on one of Swift's cooperative threads stops other tasks.
 @safe
 package final class Monitor<State>: @unchecked Sendable {
   // Sendable, because `lock` guards the state and `condition` never changes.
@@ -8,17 +8,17 @@ package final class Monitor<State>: @unchecked Sendable {
   private let lock: Lock<State>
   private let condition: UnsafeMutablePointer<pthread_cond_t>
 
-  /// Creates a monitor around a value that it alone owns.
+  /// Creates a monitor that owns a value.
   package init(_ state: consuming sending State) {
     lock = Lock(state)
     unsafe condition = .allocate(capacity: 1)
-    // Just allocated, and unknown to other threads.
+    // The memory is new, and no other thread knows of it yet.
     unsafe condition.initialize(to: pthread_cond_t())
     unsafe Self.makeMonotonic(condition)
   }
 
   deinit {
-    // A waiting thread retains the monitor, so nobody waits.
+    // A waiting thread retains the monitor, so no thread waits.
     unsafe pthread_cond_destroy(condition)
     unsafe condition.deinitialize(count: 1)
     unsafe condition.deallocate()
@@ -26,7 +26,7 @@ package final class Monitor<State>: @unchecked Sendable {
 
   /// Calls `body` with exclusive access to the value, and returns its result.
   ///
-  /// Blocks while another thread holds the lock, never for a change.
+  /// Blocks while another thread holds the lock, but not for a change.
   package func withLock<Answer, Failure: Error>(
     _ body: (inout sending State) throws(Failure) -> sending Answer
   ) throws(Failure) -> sending Answer {
@@ -35,11 +35,10 @@ package final class Monitor<State>: @unchecked Sendable {
 
   /// Calls `body` repeatedly, waiting for a signal in between, until it returns ``MonitorStep/leave(_:)``.
   ///
-  /// Blocks the thread. `body` also runs without a signal: at the time that it asked for, and now and then for no
-  /// reason. It must check the state, not the reason for waking.
+  /// Blocks the thread. `body` also runs without a signal: at the requested time, and on spurious wake-ups. It must
+  /// check the state, not the reason for waking.
   ///
-  /// The value is not borrowed while the thread waits. That is why `body` is called afresh and there is no `wait()`
-  /// to call inside it.
+  /// The value is not borrowed while the thread waits, so `body` is called afresh and has no `wait()` to call.
   package func wait<Answer>(
     _ body: (inout sending State) -> sending MonitorStep<Answer>
   ) -> Answer {
@@ -59,19 +58,19 @@ package final class Monitor<State>: @unchecked Sendable {
 
   /// Wakes one waiting thread, if there is one.
   package func signal() {
-    // Lives as long as `self`.
+    // The condition lives as long as `self`.
     unsafe pthread_cond_signal(condition)
   }
 
   /// Wakes every waiting thread.
   package func broadcast() {
-    // Lives as long as `self`.
+    // The condition lives as long as `self`.
     unsafe pthread_cond_broadcast(condition)
   }
 
   #if canImport(Darwin)
   private static func makeMonotonic(_ condition: UnsafeMutablePointer<pthread_cond_t>) {
-    // Darwin cannot choose the clock of a condition; it waits for a duration instead, see below.
+    // Darwin cannot choose the clock of a condition; it waits for a duration instead, as below.
     let status = unsafe pthread_cond_init(condition, nil)
     precondition(status == 0, "not enough memory for a condition variable")
   }
@@ -87,8 +86,8 @@ package final class Monitor<State>: @unchecked Sendable {
   }
   #else
   private static func makeMonotonic(_ condition: UnsafeMutablePointer<pthread_cond_t>) {
-    // Otherwise a step of the wall clock would lengthen or shorten every wait.
-    // `attributes` outlives the calls, and `pthread_cond_init` copies it.
+    // With the wall clock, a step of it would lengthen or shorten every wait. `attributes` outlives the calls, and
+    // `pthread_cond_init` copies it.
     var attributes = pthread_condattr_t()
     unsafe pthread_condattr_init(&attributes)
     unsafe pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
@@ -137,13 +136,13 @@ package func systemUptime() -> Duration {
 
 /// The maximum time of one wait.
 ///
-/// A deadline many years ahead does not fit every system's `timespec`, and waking once a day costs nothing.
+/// A deadline many years ahead does not fit every system's `timespec`. Waking once a day costs nothing.
 private let longestWait = Duration.seconds(86_400)
 
 extension timespec {
   fileprivate init(_ duration: Duration) {
     let (seconds, attoseconds) = duration.components
-    // Rounded up, so that a thread does not wake just before its time only to sleep again.
+    // The time is rounded up, so that a thread does not wake just before its deadline only to sleep again.
     let nanoseconds = (attoseconds + 999_999_999) / 1_000_000_000
     self.init()
     tv_sec = time_t(seconds + nanoseconds / 1_000_000_000)

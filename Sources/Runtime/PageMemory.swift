@@ -1,23 +1,25 @@
 /// Memory for pixels that are kept, not zeroed.
 ///
-/// From 64 KB on it comes from the system, page by page, and goes back there at once. An allocator keeps what is freed
-/// for its own later use, and once it has seen large blocks freed it also takes large ones from its heaps. There they
-/// leave gaps between what lives longer: a cache of 128 MB of thumbnails took 35 MB more.
+/// Blocks of 64 KB and more come from the system, page by page, and return to it at once. An allocator keeps freed
+/// memory for itself, and once it has seen large blocks freed, it also takes large ones from its heaps. There they
+/// leave gaps between longer-lived allocations: a cache of 128 MB of thumbnails took 35 MB more.
 @safe
 package final class PageMemory {
-  // Owned: allocated in init, freed in deinit.
+  // The bytes are owned: allocated in init, freed in deinit.
   package let bytes: UnsafeMutableRawBufferPointer
   private let mappedByteCount: Int
 
-  /// Smaller blocks would waste much of their last page, and the time of a system call.
+  /// The minimum size of a mapped block, in bytes.
+  ///
+  /// A smaller one would waste much of its last page, and a system call.
   private static let leastMapped = 64 << 10
-  /// From here on, page faults would take as long as a decode.
+  /// The size from which page faults would take as long as a decode, in bytes.
   private static let leastHuge = 4 << 20
 
-  /// The size of a large page.
+  /// The size of a large page, in bytes.
   private static let hugePage = 2 << 20
 
-  /// Allocates memory of which all is written.
+  /// Allocates memory that the caller will write completely.
   package convenience init(byteCount: Int) {
     self.init(byteCount: byteCount, mapping: byteCount, isHuge: byteCount >= Self.leastHuge)
   }
@@ -61,7 +63,7 @@ package final class PageMemory {
   }
 
   #if !os(Windows)
-  /// True under the address sanitizer, which sees only what its own allocator gives.
+  /// A Boolean value that indicates whether the address sanitizer is on, which sees only its own allocations.
   private static let isSanitized = unsafe dlsym(dlopen(nil, RTLD_NOW), "__asan_init") != nil
   #endif
 }

@@ -1,6 +1,6 @@
-/// A hash for which nobody can construct two inputs with the same value: SHA-256 (FIPS 180-4).
+/// A collision-resistant hash: SHA-256 (FIPS 180-4).
 ///
-/// `ContentHash` is faster and makes no such promise.
+/// `ContentHash` is faster and not collision-resistant.
 package struct SHA256 {
   private var state: [UInt32] = [
     0x6A09_E667, 0xBB67_AE85, 0x3C6E_F372, 0xA54F_F53A, 0x510E_527F, 0x9B05_688C, 0x1F83_D9AB, 0x5BE0_CD19,
@@ -13,7 +13,7 @@ package struct SHA256 {
   package static func hash(_ bytes: some Sequence<UInt8>) -> [UInt8] {
     var message = Array(bytes)
     let bits = UInt64(message.count) << 3
-    // A one, zeros up to the last word but one of a block, and the number of bits.
+    // The padding is a one bit, zeros up to the last 64 bits of a block, and the number of bits.
     message.append(0x80)
     message.append(contentsOf: repeatElement(0, count: (120 - message.count % 64) % 64))
     for place in (0..<8).reversed() { message.append(UInt8(truncatingIfNeeded: bits >> UInt64(8 * place))) }
@@ -22,7 +22,7 @@ package struct SHA256 {
     return hash.state.flatMap { word in (0..<4).reversed().map { UInt8(truncatingIfNeeded: word >> UInt32(8 * $0)) } }
   }
 
-  /// Takes in a block of 64 bytes.
+  /// Adds a block of 64 bytes to the hash.
   private mutating func take(_ block: ArraySlice<UInt8>) {
     for index in 0..<16 {
       let start = block.startIndex + 4 * index
@@ -46,7 +46,7 @@ package struct SHA256 {
     for (index, word) in [a, b, c, d, e, f, g, h].enumerated() { state[index] &+= word }
   }
 
-  /// The first 32 bits of the fractions of the cube roots of the first 64 primes.
+  /// The first 32 bits of the fractional parts of the cube roots of the first 64 primes.
   private static let constants: [UInt32] = [
     0x428A_2F98, 0x7137_4491, 0xB5C0_FBCF, 0xE9B5_DBA5, 0x3956_C25B, 0x59F1_11F1, 0x923F_82A4, 0xAB1C_5ED5,
     0xD807_AA98, 0x1283_5B01, 0x2431_85BE, 0x550C_7DC3, 0x72BE_5D74, 0x80DE_B1FE, 0x9BDC_06A7, 0xC19B_F174,

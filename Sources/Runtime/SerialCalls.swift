@@ -1,6 +1,6 @@
 /// Calls that run one at a time, in the order in which they were added, with no lock held.
 ///
-/// Code that decides under a lock adds its calls there, so that their order is that of the decisions, and runs them
+/// Code that decides under a lock adds its calls there, so that calls run in the order of the decisions, and runs them
 /// after unlocking:
 /// ```swift
 /// state.withLock { state in
@@ -9,8 +9,8 @@
 /// }
 /// calls.run()
 /// ```
-/// A call may add others, run them, or block. A blocking call delays only the calls after it, not the code that adds
-/// or runs.
+/// A call may add others, run them, or block. A blocking call delays only the calls after it, not callers of
+/// ``add(_:)`` and ``run()``.
 package final class SerialCalls: Sendable {
   private struct State {
     var waiting: [(@Sendable () -> Void)?] = []
@@ -19,12 +19,12 @@ package final class SerialCalls: Sendable {
 
   private let state = Lock(State())
 
-  /// Creates a list without calls.
+  /// Creates an empty list of calls.
   package init() {}
 
   /// Adds a call after all others; it runs in any thread's ``run()``.
   ///
-  /// Nothing is called or released here, so any lock may be held.
+  /// It calls and releases nothing, so any lock may be held.
   ///
   /// - Complexity: O(1), amortised.
   package func add(_ call: @escaping @Sendable () -> Void) {
@@ -33,13 +33,13 @@ package final class SerialCalls: Sendable {
 
   /// Runs all added calls, including those added meanwhile, and releases each after it has run.
   ///
-  /// Returns at once if another thread, or a caller further up this stack, is running calls: that one continues with
-  /// the new ones. Call it with no lock held.
+  /// Returns at once if another thread, or a caller further up this stack, is running calls: that run includes the new
+  /// ones. Call it with no lock held.
   package func run() {
     guard var calls = begin() else { return }
     while !calls.isEmpty {
       for index in calls.indices {
-        // Released at the end of the turn, before the next one is called.
+        // The call is released at the end of the iteration, before the next one is called.
         let call = calls[index].take()
         call?()
       }

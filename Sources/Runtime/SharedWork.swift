@@ -4,18 +4,19 @@
 /// highest priority of its subscribers, and is cancelled when the last one leaves. Both happen at once: subscribing,
 /// leaving and changing a priority never suspend, and take O(1).
 ///
-/// A subscriber receives its events in order and one at a time, on the thread that caused them. The lock guards a table,
-/// lists and counters, and only this type's own code runs under it. Subscribers are called, and what they and the events
-/// own is released, with no lock held. So a subscriber may subscribe, leave or block.
+/// A subscriber receives its events in order and one at a time, on the thread that caused them. The lock guards a
+/// table, lists and counters, and only this type's own code runs under it. Subscribers are called, and subscribers and
+/// events are released, with no lock held. So a subscriber may subscribe, leave or block.
 package final class SharedWork<Key: Hashable & Sendable, Value: Sendable, Failure: Error>: Sendable {
   package typealias Outcome = Result<Value, Failure>
   package typealias Work = @Sendable (WorkHandle<Key, Value, Failure>) async throws(Failure) -> Value
 
   /// An event for the subscribers.
   package enum Event: Sendable {
-    /// The completed and the total number of units, such as bytes; 0 for an unknown total. Only for those who watch.
+    /// The completed and the total number of units, such as bytes; 0 for an unknown total. Sent to watching subscribers
+    /// only.
     case progress(completed: Int, total: Int)
-    /// A value before the end, such as a preview. Only for those who watch.
+    /// A value before the end, such as a preview. Sent to watching subscribers only.
     case partial(Value)
     /// The end. No event follows.
     case finished(Outcome)
@@ -24,9 +25,9 @@ package final class SharedWork<Key: Hashable & Sendable, Value: Sendable, Failur
   private let runs = Lock<[Key: SharedRun<Key, Value, Failure>]>([:])
   private let executor: (any TaskExecutor)?
 
-  /// Creates one without work.
+  /// Creates a table without work.
   ///
-  /// - Parameter executor: The executor of the tasks. Defaults to `nil`: Swift's own.
+  /// - Parameter executor: The executor of the tasks. Defaults to `nil`, Swift's own.
   package init(executor: (any TaskExecutor)? = nil) { self.executor = executor }
 
   /// The number of keys whose work is running.
@@ -44,9 +45,9 @@ package final class SharedWork<Key: Hashable & Sendable, Value: Sendable, Failur
   ///   - priority: The urgency of the subscriber.
   ///   - isWatching: A Boolean value that indicates whether the subscriber receives progress and partial values, from
   ///     the last known progress on. Defaults to `false`.
-  ///   - receive: Receives the events. It is not called any more once the subscription has been cancelled, except for a
-  ///     call that another thread has begun before.
-  ///   - work: The work, which runs unless there is some for the key. Its error or its value ends it.
+  ///   - receive: Receives the events. No call begins once the subscription has been cancelled; a call on another
+  ///     thread may still be running.
+  ///   - work: The work, which runs unless work for the key is running. Its error or its value ends it.
   /// - Returns: The subscription; may be discarded.
   @discardableResult
   package func subscribe(
@@ -69,7 +70,7 @@ package final class SharedWork<Key: Hashable & Sendable, Value: Sendable, Failur
     return subscription
   }
 
-  /// Returns the result of the work of a key, which it joins or starts.
+  /// Joins or starts the work of a key, and returns its result.
   ///
   /// Cancelling the awaiting task leaves the work and throws `cancelled`, at once.
   package func value(
@@ -94,7 +95,7 @@ package final class SharedWork<Key: Hashable & Sendable, Value: Sendable, Failur
     return try result.get()
   }
 
-  /// Lets nobody join the running work of some keys; it goes on for those who have joined it.
+  /// Stops the running work of some keys from being joined; its present subscribers still get its result.
   ///
   /// Complexity: O(n) over the keys.
   package func detach(where isDetached: (Key) -> Bool) {
@@ -104,7 +105,7 @@ package final class SharedWork<Key: Hashable & Sendable, Value: Sendable, Failur
     }
   }
 
-  /// Ends all running work, and any that goes on for nobody, with an error.
+  /// Ends all running work, including work without subscribers, with an error.
   ///
   /// Complexity: O(n) over the keys.
   package func cancelAll(_ error: Failure) {
@@ -160,7 +161,7 @@ package final class SharedWork<Key: Hashable & Sendable, Value: Sendable, Failur
 
   fileprivate func leave(_ subscription: Subscription) {
     let run = subscription.run
-    // What is left is released after the lock.
+    // The remains are released after the lock.
     let left = runs.withLock { runs -> Run.Remains? in
       guard subscription.isActive else { return nil }
       run.remove(subscription)
@@ -189,7 +190,7 @@ package final class SharedWork<Key: Hashable & Sendable, Value: Sendable, Failur
 
   fileprivate func isWatched(_ run: SharedRun<Key, Value, Failure>) -> Bool { runs.withLock { _ in run.isWatched } }
 
-  /// Passes the priority to the work, one call at a time and the latest last.
+  /// Passes the priority to the work in calls that do not overlap, the latest priority last.
   fileprivate func tellPriority(_ run: SharedRun<Key, Value, Failure>) {
     while let (tell, priority) = runs.withLock({ _ in run.nextPriority() }) {
       tell(priority)
@@ -216,7 +217,9 @@ package final class SharedWork<Key: Hashable & Sendable, Value: Sendable, Failur
     if isOfUse { deliver(run) }
   }
 
-  /// Delivers the events of a run in order, however many threads call.
+  /// Delivers the events of a run in order.
+  ///
+  /// Several threads may call it at once.
   private func deliver(_ run: SharedRun<Key, Value, Failure>) {
     while let step = runs.withLock({ _ in run.nextDelivery() }) {
       guard case .call(let subscription, let event) = step else { continue }
@@ -226,10 +229,10 @@ package final class SharedWork<Key: Hashable & Sendable, Value: Sendable, Failur
   }
 }
 
-/// A subscriber's place at work that others share.
+/// A subscription to shared work.
 ///
 /// Releasing it does not cancel it.
-// @unchecked: all that changes is guarded by the lock of its work.
+// @unchecked: the lock of its work guards all mutable state.
 package final class SharedWorkSubscription<Key: Hashable & Sendable, Value: Sendable, Failure: Error>:
   @unchecked Sendable
 {
@@ -239,9 +242,9 @@ package final class SharedWorkSubscription<Key: Hashable & Sendable, Value: Send
   fileprivate var priority: Priority
   fileprivate var isWatching: Bool
   fileprivate var isActive = false
-  /// The place among all subscribers of the run.
+  /// The position among all subscribers of the run.
   fileprivate var number = 0
-  // The neighbours in the list; the strong cycle ends since every subscriber leaves or is told of the end.
+  // The neighbours in the list. The cycle of strong references ends, since every subscriber leaves or receives the end.
   fileprivate var next: SharedWorkSubscription?
   fileprivate var previous: SharedWorkSubscription?
 
@@ -256,7 +259,7 @@ package final class SharedWorkSubscription<Key: Hashable & Sendable, Value: Send
     (self.isWatching, self.receive) = (isWatching, receive)
   }
 
-  /// Leaves the work, which is cancelled if nobody else wants it; does nothing after the end.
+  /// Leaves the work, which is cancelled if it has no other subscriber; does nothing after the end.
   package func cancel() { work.leave(self) }
 
   /// Changes the urgency of the subscriber.
@@ -266,7 +269,7 @@ package final class SharedWorkSubscription<Key: Hashable & Sendable, Value: Send
   package func watch() { work.watch(self) }
 }
 
-/// The work's own view of those who share it.
+/// The handle by which the work reads the demand of its subscribers and sends them events.
 package struct WorkHandle<Key: Hashable & Sendable, Value: Sendable, Failure: Error>: Sendable {
   private let work: SharedWork<Key, Value, Failure>
   private let run: SharedRun<Key, Value, Failure>
@@ -278,38 +281,40 @@ package struct WorkHandle<Key: Hashable & Sendable, Value: Sendable, Failure: Er
   /// The highest priority of the subscribers.
   package var priority: Priority { work.priority(of: run) }
 
-  /// A Boolean value that indicates whether a subscriber has asked for progress and partial values.
+  /// A Boolean value that indicates whether a subscriber has requested progress and partial values.
   package var isWatched: Bool { work.isWatched(run) }
 
-  /// Calls `tell` with the priority, at once and whenever it changes, in place of the closure before; `nil` ends that.
+  /// Calls `tell` with the priority, at once and whenever it changes.
+  ///
+  /// It replaces the previous closure; `nil` ends the calls.
   package func followPriority(_ tell: (@Sendable (Priority) -> Void)?) { work.follow(run, tell) }
 
-  /// Has an item of a queue follow the priority.
+  /// Keeps the priority of a queue's item equal to this one.
   package func followPriority(_ item: WorkItem) {
     followPriority { if item.priority != $0 { item.priority = $0 } }
   }
 
-  /// Lets the work go on when its last subscriber leaves; ``SharedWork/cancelAll(_:)`` still ends it.
+  /// Lets the work continue after its last subscriber has left; ``SharedWork/cancelAll(_:)`` still ends it.
   package func keepRunning() { work.keep(run) }
 
-  /// Sends the progress to those who watch.
+  /// Sends the progress to the watching subscribers.
   package func send(progress completed: Int, of total: Int) {
     work.send(.progress(completed: completed, total: total), run)
   }
 
-  /// Sends a value before the end to those who watch.
+  /// Sends a value before the end to the watching subscribers.
   package func send(partial value: Value) { work.send(.partial(value), run) }
 }
 
 /// The work of one key, and its subscribers.
-// @unchecked: guarded by the lock of its `SharedWork`; every method is called under it.
+// @unchecked: the lock of its `SharedWork` guards it; every method is called under it.
 private final class SharedRun<Key: Hashable & Sendable, Value: Sendable, Failure: Error>: @unchecked Sendable {
   typealias Event = SharedWork<Key, Value, Failure>.Event
   typealias Subscription = SharedWorkSubscription<Key, Value, Failure>
 
   fileprivate struct News {
     let event: Event
-    /// The only recipient; `nil` for all subscribers whose number is at most ``last``.
+    /// The sole recipient, or `nil` for all subscribers whose number is at most ``last``.
     var only: Subscription?
     var last = 0
     var hasBegun = false
@@ -318,11 +323,11 @@ private final class SharedRun<Key: Hashable & Sendable, Value: Sendable, Failure
   /// A step of the delivery.
   enum Delivery {
     case call(Subscription, Event)
-    /// An event that all have received, to be released.
+    /// An event that all recipients have received, to be released.
     case drop(Event)
   }
 
-  /// What a run that has ended leaves, to be released with no lock held.
+  /// The objects of an ended run, to be released with no lock held.
   struct Remains {
     let task: Task<Void, Never>?
     fileprivate let follower: (@Sendable (Priority) -> Void)?
@@ -340,14 +345,14 @@ private final class SharedRun<Key: Hashable & Sendable, Value: Sendable, Failure
   var progress: (completed: Int, total: Int)?
   /// A Boolean value that indicates whether the work has ended, or was cancelled.
   var hasEnded = false
-  /// A Boolean value that indicates whether the work goes on without subscribers.
+  /// A Boolean value that indicates whether the work continues without subscribers.
   var isKept = false
-  /// A Boolean value that indicates whether others may join.
+  /// A Boolean value that indicates whether further subscribers may join.
   var isListed = true
   var task: Task<Void, Never>?
 
   private var news: [News] = []
-  /// The next subscriber to receive the first of the news.
+  /// The next subscriber to receive the first event of `news`.
   private var cursor: Subscription?
   var isDelivering = false
 
@@ -414,7 +419,7 @@ private final class SharedRun<Key: Hashable & Sendable, Value: Sendable, Failure
     return (follower, priority)
   }
 
-  /// Adds an event for those who have subscribed by now.
+  /// Adds an event for the present subscribers.
   func add(_ event: Event) { news.append(News(event: event, last: count)) }
 
   func takeRemains(withNews: Bool) -> Remains {
@@ -425,7 +430,9 @@ private final class SharedRun<Key: Hashable & Sendable, Value: Sendable, Failure
     return Remains(task: task, follower: follower, news: withNews ? news : [])
   }
 
-  /// Takes the next call to make, for the one thread that makes them; `nil` if there is none, or another thread has it.
+  /// Takes the next delivery.
+  ///
+  /// Returns `nil` if there is none, or if another thread is delivering.
   func nextDelivery() -> Delivery? {
     guard !isDelivering, let item = news.first else { return nil }
     if !item.hasBegun {

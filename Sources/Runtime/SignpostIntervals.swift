@@ -11,7 +11,7 @@ package final class SignpostIntervals: Sendable {
   private let running = Lock<[Int: OSSignpostIntervalState]>([:])
   #endif
 
-  /// Creates one without intervals.
+  /// Creates a recorder without intervals.
   package init() {}
 
   /// Begins an interval, identified by a number.

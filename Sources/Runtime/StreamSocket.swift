@@ -6,7 +6,7 @@ package func openStreamSocket() -> CInt? {
   return socket
 }
 
-// In Glibc the type is an enumeration, elsewhere a number.
+// The type of `SOCK_STREAM` is an enumeration in Glibc, and a number elsewhere.
 #if canImport(Glibc)
 /// The type of a TCP socket.
 package let streamSocketType = CInt(SOCK_STREAM.rawValue)

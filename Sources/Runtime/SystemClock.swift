@@ -5,7 +5,9 @@
 public struct SystemClock: TimeSource {
   private static let timer = TimerThread(idleTime: .seconds(10))
 
-  /// Creates a clock; all are alike.
+  /// Creates a clock.
+  ///
+  /// All instances are equivalent.
   public init() {}
 
   /// The system's date and time.

@@ -6,8 +6,8 @@
 /// - Parameters:
 ///   - label: The name in debuggers and `top -H`; Linux keeps its first 15 bytes.
 ///   - stackSize: The size of the stack in bytes. Defaults to 1 MB, between Musl's 128 KB and Glibc's 8 MB.
-///   - niceness: How much it yields to the program's other threads where there are more than cores, from 0 to 19. On
-///     Linux only. Defaults to 0.
+///   - niceness: The niceness of the thread, from 0 to 19: higher values yield more to the program's other threads. Has
+///     an effect on Linux only. Defaults to 0.
 ///   - body: The work.
 /// - Returns: `true` if the system started a thread.
 package func startThread(
@@ -21,10 +21,10 @@ package func startThread(
   guard unsafe pthread_attr_init(&attributes) == 0 else { return false }
   defer { unsafe pthread_attr_destroy(&attributes) }
   unsafe pthread_attr_setdetachstate(&attributes, CInt(PTHREAD_CREATE_DETACHED))
-  // If the size is too small, it is refused, and the thread has the system's default.
+  // If the size is too small, the call fails, and the thread has the system's default.
   unsafe pthread_attr_setstacksize(&attributes, stackSize)
 
-  // Retained here, released by the thread, or here if there is none.
+  // The start is retained here, and released by the thread, or here if there is none.
   let start = unsafe Unmanaged.passRetained(ThreadStart(label: label, niceness: niceness, body: body))
   #if canImport(Glibc)
   var thread = pthread_t()
@@ -50,7 +50,7 @@ final class ThreadStart: Sendable {
   func run() {
     nameThread()
     #if os(Linux)
-    // Of this thread alone, unlike what POSIX says (nice(2)). A lower priority is always permitted.
+    // Linux applies `nice` to this thread alone, unlike POSIX (nice(2)). A lower priority is always permitted.
     if niceness > 0 { _ = nice(niceness) }
     #endif
     body()
@@ -63,7 +63,7 @@ final class ThreadStart: Sendable {
     // Swift sees neither `pthread_setname_np`, a GNU extension, nor `prctl`, which is variadic. The kernel truncates
     // the name. Without /proc the thread has the program's name.
     guard let file = unsafe fopen("/proc/thread-self/comm", "we") else { return }
-    // Just opened, and closed once.
+    // The file has just been opened, and is closed once.
     unsafe fputs(label, file)
     unsafe fclose(file)
     #endif

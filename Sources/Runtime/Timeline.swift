@@ -2,8 +2,8 @@
 ///
 /// Actions that are due at once keep the order in which they were added.
 ///
-/// - Complexity: O(log n) to add and to take, amortised O(1) to remove, the common case: every request makes a
-///   time-out, and hardly one ever fires.
+/// - Complexity: O(log n) to add and to take, amortised O(1) to remove. Removal is the common case: every request
+///   schedules a time-out, and hardly any fires.
 package struct Timeline {
   /// Identifies an added action.
   package struct ID: Hashable, Sendable {
@@ -19,7 +19,7 @@ package struct Timeline {
     }
   }
 
-  // A binary heap. Removed actions stay in it as entries without an action until they reach the top, or until they
+  // The heap is binary. Removed actions stay in it as entries without an action until they reach the top, or until they
   // are the majority.
   private var heap: [Entry] = []
   private var actions: [UInt64: @Sendable () -> Void] = [:]

@@ -1,6 +1,6 @@
 /// The pending items of a queue: one doubly linked list for each priority, linked through the items.
 ///
-/// - Complexity: O(1) for everything, whatever the number of items.
+/// - Complexity: O(1) for each operation.
 struct WorkBacklog {
   private struct Bucket {
     var first: WorkItem?
@@ -12,7 +12,7 @@ struct WorkBacklog {
   /// The number of items.
   private(set) var count = 0
 
-  /// The next item: the front one of those with the highest priority.
+  /// The next item: the first of the highest priority.
   var first: WorkItem? {
     buckets.last { $0.first != nil }?.first
   }

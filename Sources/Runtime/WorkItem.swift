@@ -1,6 +1,8 @@
 internal import Synchronization
 
-/// One piece of work in a ``WorkQueue``: the caller's handle, which the work itself checks for cancellation.
+/// A piece of work in a ``WorkQueue``.
+///
+/// It is the caller's handle, and the work checks it for cancellation.
 ///
 /// It retains neither the queue nor, after the work has ended, anything that the work refers to.
 package final class WorkItem: @unchecked Sendable {
@@ -16,11 +18,11 @@ package final class WorkItem: @unchecked Sendable {
   var phase = Phase.new
   var level: Priority
   var work: (@Sendable (WorkItem) -> Void)?
-  /// The action to take after the slot is free.
+  /// The action to run once the slot is free.
   var completion: (@Sendable () -> Void)?
 
-  // Neighbours in the backlog. Both references are strong, so that a broken link can never dangle. The cycle that two
-  // neighbours form ends when one leaves, and every item leaves.
+  // The neighbours in the backlog. Both references are strong, so that a broken link can never dangle. The cycle that
+  // two neighbours form ends when one leaves, and every item leaves.
   var next: WorkItem?
   var previous: WorkItem?
 
@@ -38,16 +40,16 @@ package final class WorkItem: @unchecked Sendable {
 
   /// A Boolean value that indicates whether the work was cancelled before it ended.
   ///
-  /// One relaxed atomic read, so a decoder may read it after every row.
+  /// It costs one relaxed atomic read, so a decoder may read it after every row.
   package var isCancelled: Bool {
     cancelled.load(ordering: .relaxed)
   }
 
   /// The urgency of the item.
   ///
-  /// Raising it moves a pending item after all others of the new priority, because those came there first. Lowering
-  /// it moves it before all others, because it has waited longest. Setting the same one, or that of an item that has
-  /// started, moves nothing.
+  /// Raising it moves a pending item after all others of the new priority, which reached it first. Lowering it moves it
+  /// before all others, because it has waited longest. Setting the same priority, or the priority of a started item,
+  /// moves nothing.
   ///
   /// - Complexity: O(1). Waits only for the queue's lock.
   package var priority: Priority {
@@ -55,7 +57,7 @@ package final class WorkItem: @unchecked Sendable {
     set { scheduler.setPriority(newValue, of: self) }
   }
 
-  /// Cancels the work: if it has not started, it never will; otherwise ``isCancelled`` tells it to stop.
+  /// Cancels the work: if it has not started, it never will; if it has, ``isCancelled`` becomes `true`.
   ///
   /// Does not wait for running work. Does nothing after the end.
   ///
@@ -66,10 +68,10 @@ package final class WorkItem: @unchecked Sendable {
     scheduler.cancel(self)
   }
 
-  /// Gives up running work that does not return: its slot becomes free, and another thread takes the place of its own.
+  /// Abandons running work that does not return: its slot becomes free, and another thread replaces its own.
   ///
-  /// Does nothing if the work has ended, or if the queue has given up as many items as it may. The work is
-  /// cancelled. Its thread ends when it returns.
+  /// Does nothing if the work has ended, or if the queue has abandoned as many items as it may. The work is cancelled.
+  /// Its thread ends when it returns.
   ///
   /// - Returns: `true` if the slot became free.
   @discardableResult

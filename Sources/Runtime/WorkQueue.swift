@@ -1,11 +1,12 @@
 /// Runs blocking work on threads of its own, the most urgent first.
 ///
-/// Decoding and file access block, so they must not run on Swift's cooperative threads. A queue starts up to
-/// ``width`` threads when there is work, and ends those that have been idle for a while.
+/// Decoding and file access block, so they must not run on Swift's cooperative threads. A queue starts up to ``width``
+/// threads when there is work, and ends idle ones after a while.
 ///
-/// **Order.** The highest of five priorities first, and first in, first out within one.
+/// **Order.** Items run by priority, of which there are five, and first in, first out within one.
 ///
-/// **End.** Releasing the queue lets all enqueued work run, and then ends the threads. Nothing waits for that.
+/// **End.** Releasing the queue lets all enqueued work run, and then ends the threads. Releasing does not wait for
+/// that.
 package final class WorkQueue: Sendable {
   private let scheduler: WorkScheduler
 
@@ -17,7 +18,7 @@ package final class WorkQueue: Sendable {
   ///   - queueLimit: The maximum number of waiting items, not counting those for which a slot is free. Defaults to
   ///     `nil`: no limit.
   ///   - stackSize: The stack of a thread, in bytes. Defaults to 1 MB.
-  ///   - niceness: How much the threads yield to others; see `startThread`. Defaults to 0.
+  ///   - niceness: The niceness of the threads; see `startThread`. Defaults to 0.
   ///   - idleTime: The time for which a thread without work stays. Defaults to 10 seconds.
   ///   - abandonLimit: The maximum number of items that may be abandoned at once. Defaults to `nil`: `width`.
   ///   - hasThreads: A Boolean value that indicates whether the queue has threads. Without threads it runs work only
@@ -65,7 +66,7 @@ package final class WorkQueue: Sendable {
   /// The number of threads of the queue, busy or idle.
   package var threadCount: Int { scheduler.threadCount }
 
-  /// Runs the next item on the calling thread, so that a test decides what happens when.
+  /// Runs the next item on the calling thread, so that a test controls the order.
   ///
   /// - Returns: `true` if an item could start.
   @discardableResult
@@ -114,7 +115,7 @@ package final class WorkQueue: Sendable {
       item.completion = { outcome.resolve(result) }
     }
     return try await withTaskCancellationHandler {
-      // An item that the handler has already cancelled stays out, and has its outcome.
+      // If the handler has already cancelled the item, it stays out and has its outcome.
       try scheduler.enqueue(item)
       return try await outcome.value().get()
     } onCancel: {
@@ -125,7 +126,7 @@ package final class WorkQueue: Sendable {
 
 /// The reason why a ``WorkQueue`` rejected an item.
 package struct WorkQueueError: Error, Hashable, CustomStringConvertible {
-  // Behind a struct, so that new reasons break nobody's `switch`.
+  // The code is private, so that a new reason breaks no `switch` of a caller.
   private enum Code {
     case overloaded, threadUnavailable
   }

@@ -1,16 +1,16 @@
-/// The state that handles and threads of a ``WorkQueue`` share: which items wait, which run, which may start.
+/// The state that handles and threads of a ``WorkQueue`` share: its pending and running items, and its threads.
 ///
-/// The threads retain it, not the queue, so that releasing a queue can end them.
+/// The threads retain it instead of the queue, so that releasing a queue can end them.
 ///
-/// Two invariants hold whenever the monitor is unlocked. While items are pending there is a thread, so none is
-/// forgotten. While one may start, a thread is about to look: just started, just signalled, or about to take its next
-/// item. A thread that takes an item sends the next thread for the next one, so no change ever has to wake more than
-/// one.
+/// Two invariants hold whenever the monitor is unlocked. While items are pending, there is a thread, so none is
+/// forgotten. While an item may start, a thread is about to look for it: just started, just signalled, or about to take
+/// its next item. A thread that takes an item sends the next thread for the next item, so no change ever has to wake
+/// more than one.
 final class WorkScheduler: Sendable {
   private struct State {
     var backlog = WorkBacklog()
     var width: Int
-    /// True if the queue was released: no more items come.
+    /// A Boolean value that indicates whether the queue was released, so that no more items come.
     var isClosing = false
     var running = 0
     var threads = 0
@@ -63,7 +63,7 @@ final class WorkScheduler: Sendable {
   var runningCount: Int { monitor.withLock { $0.running } }
   var threadCount: Int { monitor.withLock { $0.threads } }
 
-  /// Adds a new item to the backlog; one that was cancelled before stays out.
+  /// Adds a new item to the backlog, unless it was already cancelled.
   func enqueue(_ item: WorkItem) throws(WorkQueueError) {
     let wake = try monitor.withLock { state throws(WorkQueueError) -> Wake in
       guard item.phase == .new else { return .none }
@@ -79,7 +79,7 @@ final class WorkScheduler: Sendable {
   }
 
   func cancel(_ item: WorkItem) -> Bool {
-    // Returned out of the lock, because releasing what the work refers to may run any code.
+    // The work is returned out of the lock, because releasing it may run any code.
     let (work, wake) = monitor.withLock { state -> ((@Sendable (WorkItem) -> Void)?, Wake) in
       switch item.phase {
       case .ended:
@@ -92,7 +92,7 @@ final class WorkScheduler: Sendable {
         if item.phase == .pending { state.backlog.remove(item) }
         item.phase = .ended
         defer { item.work = nil }
-        // The others may have waited behind it.
+        // Other items may have waited behind it.
         return (item.work, dispatch(&state))
       }
     }
@@ -130,7 +130,7 @@ final class WorkScheduler: Sendable {
 
   func setWidth(_ width: Int) {
     change { $0.width = max(1, width) }
-    // Threads that are now too many may be asleep, and one that ends wakes no other.
+    // The surplus threads may be asleep, and a thread that ends wakes no other.
     monitor.broadcast()
   }
 
@@ -214,7 +214,7 @@ final class WorkScheduler: Sendable {
       defer { item.phase = .ended }
       guard item.phase != .abandoned else {
         state.abandoned -= 1
-        // The system may have had no thread for the others.
+        // The system may have refused the other threads.
         guard hasThreads, state.threads == 0, state.backlog.count > 0 else { return false }
         state.threads += 1
         return true
@@ -222,14 +222,14 @@ final class WorkScheduler: Sendable {
       state.running -= 1
       return true
     }
-    // Only now, so that a caller that learns of the end finds the slot free.
+    // The completion runs last, so that a caller that learns of the end finds the slot free.
     item.completion?()
     item.completion = nil
     return isNeeded
   }
 
   private func run(_ item: WorkItem) {
-    // Released here and not under the lock, because that may run any `deinit`.
+    // The work is released without the lock, because that may run any `deinit`.
     guard let work = monitor.withLock({ _ in item.work.take() }) else { return }
     work(item)
   }

@@ -1,10 +1,10 @@
-/// Memory for the pixels of a decode, zero at first.
+/// Memory for the pixels of a decode, initially zero.
 ///
-/// From 1 MB on it comes from the system, not from the allocator: only the pages that are written take up memory, and
-/// they go back at once. An allocator returns them under a lock, for which threads that serve others would wait.
+/// From 1 MB on it comes from the system, not from the allocator: only written pages take up memory, and they go back
+/// at once. An allocator returns them under a lock, for which other threads would wait.
 @safe
 package final class ZeroedMemory {
-  // Owned: allocated in init, freed in deinit, used by one thread at a time.
+  // The bytes are owned: allocated in init, freed in deinit, used by one thread at a time.
   package let bytes: UnsafeMutableRawBufferPointer
   private let isMapped: Bool
 

@@ -1,26 +1,26 @@
 import VitrineCaching
 import VitrineRuntime
 
-/// Keeps calls away from something that keeps failing, and lets one through now and then to see whether it works again.
+/// A circuit breaker that blocks calls to a failing tier, and admits a trial now and then.
 ///
-/// It counts the time that is lost in a row. A tier that is always a bit slow never fails, and yet costs every request as much
-/// as several calls take. So a call that is late counts by the time for which somebody has waited in vain, and a failure as
-/// ``failureTime``. Of calls that are late together one counts: the machine itself may have been busy.
+/// It adds up the time lost in a row. A tier that is always a bit slow never fails, and yet costs every request as much
+/// as several calls take. So a late call counts by the time for which its caller has waited, and a failure as
+/// ``failureTime``. Calls that are late together count once, since the machine itself may have been busy.
 ///
-/// A value that is told the time, so that a table tests it.
+/// It is a value, and callers pass the time, so it can be tested with a table.
 struct CircuitBreaker: Sendable {
   /// The time that a failure counts as.
   static let failureTime = Duration.milliseconds(4)
 
-  /// The leave to make one call, which is returned with its outcome.
+  /// The permission to make one call, which is returned with its outcome.
   struct Ticket: Sendable {
-    /// True for the one call that decides whether the breaker closes.
+    /// A Boolean value that indicates whether the call decides if the breaker closes.
     let isTrial: Bool
     fileprivate let began: Duration
   }
 
   private enum Phase {
-    /// The time lost in a row, and when that was last noted.
+    /// The time lost in a row, and the time of its last change.
     case closed(lost: Duration, at: Duration)
     case open(until: Duration)
     case trying
@@ -33,7 +33,8 @@ struct CircuitBreaker: Sendable {
 
   /// Creates a closed breaker that opens after `failureLimit` failures in a row, or as much time lost.
   ///
-  /// It stays open for the lower of the two times at first, and twice as long after each trial that fails.
+  /// It stays open for the lower bound of `backOffs` at first, and twice as long after each failed trial, up to the
+  /// upper bound.
   init(failureLimit: Int, backOffs: ClosedRange<Duration>) {
     (limit, self.backOffs) = (Self.failureTime * max(1, failureLimit), backOffs)
     backOff = backOffs.lowerBound
@@ -50,7 +51,7 @@ struct CircuitBreaker: Sendable {
   /// The time at which a trial is allowed; `nil` if the breaker is not open.
   var trialTime: Duration? { if case .open(let until) = phase { until } else { nil } }
 
-  /// Returns the leave for a call, or `nil`.
+  /// Returns the permission for a call, or `nil`.
   mutating func admit(at now: Duration) -> Ticket? {
     switch phase {
     case .closed: return Ticket(isTrial: false, began: now)
@@ -61,25 +62,25 @@ struct CircuitBreaker: Sendable {
     }
   }
 
-  /// Notes a call that has succeeded.
+  /// Records a successful call.
   mutating func succeed(_ ticket: Ticket) {
     if case .closed = phase {} else if !ticket.isTrial { return }
     (phase, backOff) = (.closed(lost: .zero, at: .zero), backOffs.lowerBound)
   }
 
-  /// Notes a call that is late, for which somebody has waited so long in vain.
+  /// Records a late call, for which its caller has waited for `time`.
   ///
-  /// One alone does not open the breaker, however long that was.
+  /// A single late call does not open the breaker, whatever its time.
   ///
-  /// - Returns: As ``fail(_:at:)``.
+  /// - Returns: `true` if the breaker has opened.
   mutating func tarry(_ ticket: Ticket, costing time: Duration, at now: Duration) -> Bool {
     if case .closed(_, let last) = phase, ticket.began < last { return false }
     return note(min(time, limit / 2), ticket, at: now)
   }
 
-  /// Notes a call that has failed.
+  /// Records a failed call.
   ///
-  /// - Returns: True if the breaker has opened by that.
+  /// - Returns: `true` if the breaker has opened.
   mutating func fail(_ ticket: Ticket, at now: Duration) -> Bool { note(Self.failureTime, ticket, at: now) }
 
   private mutating func note(_ time: Duration, _ ticket: Ticket, at now: Duration) -> Bool {
@@ -98,7 +99,7 @@ struct CircuitBreaker: Sendable {
     }
   }
 
-  /// Notes a call that was given up, about which nothing is known.
+  /// Records a cancelled call, whose outcome is unknown.
   mutating func forget(_ ticket: Ticket, at now: Duration) {
     if ticket.isTrial, case .trying = phase { phase = .open(until: now) }
   }

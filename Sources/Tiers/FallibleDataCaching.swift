@@ -1,14 +1,14 @@
 public import VitrineCaching
 import VitrineRuntime
 
-/// A cache that says when it fails, such as one on another machine.
+/// A cache that reports its failures, such as a cache on another machine.
 ///
-/// Conform to it for a remote tier of a ``TieredDataCache``, which counts failures and leaves the cache alone for a while
-/// when they go on. The operations of `DataCaching` follow from those here: what fails is a miss.
+/// Conform to it for a remote tier of a ``TieredDataCache``, which counts failures and skips the cache for a while
+/// after several in a row. The operations of `DataCaching` have default implementations, in which a failure is a miss.
 public protocol FallibleDataCaching: DataCaching {
   /// Returns the entry for a key, fresh or expired, or `nil` if there is none.
   ///
-  /// - Throws: A ``DataCacheFailure``, or any other error, if the cache cannot tell.
+  /// - Throws: A ``DataCacheFailure``, or any other error, if the look-up fails.
   func read(_ key: CacheKey) async throws -> CachedData?
 
   /// Returns the heads of the entries for some keys, without reading their bodies.
@@ -51,7 +51,7 @@ extension FallibleDataCaching {
   /// Reads an entry; a failure is a miss.
   public func peek(_ key: CacheKey) async -> CachedData? { (try? await read(key)) ?? nil }
 
-  /// Reads heads; a failure is a miss of all.
+  /// Reads heads; a failure is a miss for every key.
   public func heads(for keys: [CacheKey]) async -> [CachedDataHead?] {
     (try? await readHeads(of: keys)) ?? Array(repeating: nil, count: keys.count)
   }
@@ -83,15 +83,16 @@ extension FallibleDataCaching {
   public func removeAll() async { try? await eraseAll() }
 }
 
-/// An error of a ``FallibleDataCaching`` that tells a failure of the cache from the refusal of one operation.
+/// An error of a ``FallibleDataCaching`` that distinguishes a failure of the cache from the refusal of one operation.
 public protocol DataCacheFailure: Error {
-  /// A Boolean value that indicates whether the cache works, but has refused this operation, as one that is full does.
+  /// A Boolean value that indicates whether the cache works, but has refused this operation, for example because it is
+  /// full.
   ///
-  /// A tier counts refusals for themselves, and they do not open its circuit breaker.
+  /// A tier counts refusals separately, and they do not open its circuit breaker.
   var isRefusal: Bool { get }
 }
 
-/// Any cache as one that could fail, and never does.
+/// An adapter for caches that never report failures.
 struct UnfailingDataCache: FallibleDataCaching {
   let cache: any DataCaching
 
@@ -113,7 +114,7 @@ struct UnfailingDataCache: FallibleDataCaching {
 }
 
 extension FallibleDataCaching {
-  /// Reads without counting as use, where that makes a difference.
+  /// Reads without counting as use, if the cache supports it.
   func peekOrRead(_ key: CacheKey) async throws -> CachedData? {
     if let unfailing = self as? UnfailingDataCache { return await unfailing.peek(key) }
     return try await read(key)

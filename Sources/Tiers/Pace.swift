@@ -1,17 +1,19 @@
 import VitrineCaching
 import VitrineRuntime
 
-/// The usual time of one kind of call, and how long a caller waits for the next one: four times as long.
+/// The usual time of a kind of call, and the time for which a caller waits: four times as long.
 ///
-/// A bucket in the cloud takes 40 milliseconds, one on the same machine takes one, and each is waited for at its own pace.
-/// The median moves when half of the last calls differ. So a tier that has become slow is noticed, and the calls in which
-/// that shows do not make it look normal.
+/// A bucket in the cloud takes 40 milliseconds and one on the same machine takes one, so each has a pace of its own.
+/// The median moves when half of the last calls differ. So a tier that has become slow is noticed, and its slow calls
+/// do not soon count as normal.
 ///
-/// A value that is told the times, so that a table tests it.
+/// It is a value, and callers pass the times, so it can be tested with a table.
 struct Pace: Sendable {
-  /// The number of calls that are remembered, and of those that it takes to tell anything.
+  /// The number of remembered calls, and the minimum number for a median.
   static let (memory, least) = (128, 8)
-  /// The number of medians for which a caller waits: the slowest calls of a healthy server, not those of a sick one.
+  /// The number of medians for which a caller waits.
+  ///
+  /// It covers the slowest calls of a healthy server.
   static let factor = 4
 
   private let bounds: ClosedRange<Duration>
@@ -20,20 +22,20 @@ struct Pace: Sendable {
 
   /// The time for which a caller waits for one call.
   ///
-  /// The longest that it may, until enough is known.
+  /// It is the upper bound until enough calls are known.
   private(set) var patience: Duration
 
-  /// Creates the pace of calls of which nothing is known.
+  /// Creates a pace without calls.
   init(within bounds: ClosedRange<Duration>) {
     (self.bounds, patience) = (bounds, bounds.upperBound)
     times.reserveCapacity(Self.memory)
   }
 
-  /// Remembers the time that a call has taken, or after which it was given up.
+  /// Records the time that a call has taken, or after which it was abandoned.
   mutating func note(_ time: Duration) {
     if times.count < Self.memory { times.append(time) } else { times[count % Self.memory] = time }
     count += 1
-    // Sorting takes longer than the rest of a call, so not at each.
+    // Sorting takes longer than the rest of a call, so it does not happen at each.
     guard count % Self.least == 0 else { return }
     let median = times.sorted()[times.count / 2]
     patience = min(max(median * Self.factor, bounds.lowerBound), bounds.upperBound)

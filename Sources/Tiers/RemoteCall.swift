@@ -2,13 +2,15 @@ import Synchronization
 import VitrineCaching
 import VitrineRuntime
 
-/// One call to a remote tier, which ends once, and whose caller may have left before.
+/// A call to a remote tier.
+///
+/// It ends once, possibly after its caller has left.
 final class RemoteCall<Value: Sendable>: Sendable {
   /// The answer to the caller.
   enum Reply: Sendable {
     case value(Value)
     case none
-    /// The caller's patience is over, and the call goes on.
+    /// The caller no longer waits, and the call continues.
     case later
   }
 
@@ -24,7 +26,7 @@ final class RemoteCall<Value: Sendable>: Sendable {
 
   init(_ leave: RemoteTier.Leave) { self.leave = leave }
 
-  /// Adds a task that is of no use after the end.
+  /// Adds a task to cancel at the end.
   func add(_ task: Task<Void, Never>) {
     let isEnded = state.withLock { state in
       if !state.isEnded { state.tasks.append(task) }
@@ -33,7 +35,7 @@ final class RemoteCall<Value: Sendable>: Sendable {
     if isEnded { task.cancel() }
   }
 
-  /// Adds an alarm that must not ring after the end.
+  /// Adds an alarm to cancel at the end.
   func add(_ alarm: ScheduledAction) {
     let isEnded = state.withLock { state in
       if !state.isEnded { state.alarms.append(alarm) }
@@ -42,9 +44,9 @@ final class RemoteCall<Value: Sendable>: Sendable {
     if isEnded { alarm.cancel() }
   }
 
-  /// Ends the call, and cancels what goes on.
+  /// Ends the call, and cancels its tasks and alarms.
   ///
-  /// - Returns: False if it had ended.
+  /// - Returns: `false` if it had already ended.
   func end() -> Bool {
     let rest = state.withLock { state -> State? in
       guard !state.isEnded else { return nil }
@@ -59,12 +61,14 @@ final class RemoteCall<Value: Sendable>: Sendable {
 }
 
 extension RemoteTier {
-  /// A kind of call, of which each has its own pace.
+  /// A kind of call.
+  ///
+  /// Each has its own pace.
   enum Kind: Sendable {
     /// Heads and leases.
     case head
     case body
-    /// Writes, for which nobody waits.
+    /// Writes, for which no caller waits.
     case write
   }
 
@@ -76,25 +80,29 @@ extension RemoteTier {
     case cancelled
   }
 
-  /// The leave to make a call, from its begin to its end.
+  /// The permission for a call, from its beginning to its end.
   final class Leave: Sendable {
     let kind: Kind
     let ticket: CircuitBreaker.Ticket
     let began: Duration
     /// The time after which the call is late.
     let patience: Duration
-    /// True once the breaker knows of the call.
+    /// A Boolean value that indicates whether the breaker knows of the call.
     private let isTold = Atomic(false)
-    /// True once nobody waits for the call.
+    /// A Boolean value that indicates whether the caller has stopped waiting.
     private let isLeft = Atomic(false)
 
     init(_ kind: Kind, _ ticket: CircuitBreaker.Ticket, _ began: Duration, _ patience: Duration) {
       (self.kind, self.ticket, self.began, self.patience) = (kind, ticket, began, patience)
     }
 
-    /// Returns true the first time.
+    /// Marks the call as known to the breaker.
+    ///
+    /// Returns `true` the first time.
     func tell() -> Bool { !isTold.exchange(true, ordering: .acquiringAndReleasing) }
-    /// Returns true the first time.
+    /// Marks the call as left by its caller.
+    ///
+    /// Returns `true` the first time.
     func depart() -> Bool { !isLeft.exchange(true, ordering: .acquiringAndReleasing) }
   }
 }

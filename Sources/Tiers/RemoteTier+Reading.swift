@@ -1,21 +1,23 @@
 import VitrineCaching
 import VitrineRuntime
 
-/// Look-ups in a remote tier, and in what waits to be written to it.
+/// Look-ups in a remote tier, and in its pending writes.
 extension RemoteTier {
   /// The answer to a look-up of an entry.
   enum Finding: Sendable {
     case entry(CachedData)
     case missing
-    /// It takes longer than a caller waits.
+    /// The look-up takes longer than a caller waits.
     case later
 
     var entry: CachedData? { if case .entry(let entry) = self { entry } else { nil } }
   }
 
-  /// Returns the entry for a key; `isPeeking` if it must not count.
+  /// Returns the entry for a key.
   ///
-  /// `late` is called with what is found if, and only if, this returns ``Finding/later``.
+  /// With `isPeeking` it does not count as used.
+  ///
+  /// `late` is called with the result if, and only if, this returns ``Finding/later``.
   func entry(
     for key: CacheKey,
     isPeeking: Bool,
@@ -46,7 +48,7 @@ extension RemoteTier {
     guard case .value(let found) = reply, var entry = found else {
       return if case .later = reply { .later } else { .missing }
     }
-    // A removal that has come meanwhile wins, and so does a renewal.
+    // A removal or a renewal that was queued meanwhile takes precedence.
     switch state.withLock({ $0.queue.pending(key) }) {
     case .none: return .entry(entry)
     case .stored(let newer): return .entry(newer)
@@ -70,7 +72,7 @@ extension RemoteTier {
     var answers: [CachedDataHead?] = []
     if !asked.isEmpty {
       answers = await attempt(.head, hedges: true) { [cache] in try await cache.readHeads(of: asked) } ?? []
-      // A cache that returns too few heads tells nothing.
+      // A cache that returns too few heads counts as a miss for every key.
       if answers.count != asked.count { answers = Array(repeating: nil, count: asked.count) }
     }
     var found = zip(asked, answers).makeIterator()

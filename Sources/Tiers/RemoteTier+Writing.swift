@@ -1,13 +1,13 @@
 import VitrineCaching
 import VitrineRuntime
 
-/// Changes of a remote tier, which wait in a queue.
+/// Changes to a remote tier, which wait in a queue.
 extension RemoteTier {
   func store(_ entry: CachedData, for key: CacheKey) {
     change { queue, loose, _ in queue.store(entry, for: key, &loose) }
   }
 
-  /// Renews an entry; `waiter` learns whether it had that content.
+  /// Renews an entry; `waiter` receives whether it had that content.
   func renew(
     _ key: CacheKey,
     contentID: ContentID,
@@ -26,7 +26,7 @@ extension RemoteTier {
     change(waiter) { $0.sweep(sweep, $2, &$1) }
   }
 
-  /// Waits for what was added with `waiter`, as long as a write may take.
+  /// Waits for the operation with `waiter`, as long as a write may take.
   func outcome(of waiter: Deferred<Bool>) async -> Bool {
     let alarm = clock.schedule(after: limits.writeDeadline) { waiter.resolve(false) }
     defer { alarm.cancel() }
@@ -37,7 +37,7 @@ extension RemoteTier {
     }
   }
 
-  /// Waits until what is queued is written, or the breaker opens.
+  /// Waits until the queue is written, or the breaker opens.
   func flush() async {
     let idle = Deferred<Void>()
     let waits = state.withLock { state in
@@ -49,7 +49,7 @@ extension RemoteTier {
     if state.withLock({ $0.breaker.state }) == .closed { await cache.flush() }
   }
 
-  /// Waits until nothing is queued for a key, as long as a write may take, or the breaker opens.
+  /// Waits until the queue has no operation for a key, or the breaker opens, as long as a write may take.
   func settled(_ key: CacheKey) async {
     let waiter = Deferred<Void>()
     let waits = state.withLock { state in
@@ -70,14 +70,14 @@ extension RemoteTier {
     var loose = TierQueue.Loose()
     state.withLock { state in
       body(&state.queue, &loose, waiter)
-      // Nobody waits for a tier that is left alone.
+      // No caller waits for a tier whose breaker is open.
       if state.breaker.trialTime != nil { state.queue.takeWaiters(&loose) }
     }
     loose.resolve()
     pump()
   }
 
-  /// Starts what may be written now.
+  /// Starts the writes that may run now.
   func pump() {
     while true {
       let now = clock.uptime
@@ -104,12 +104,12 @@ extension RemoteTier {
     }
   }
 
-  /// Looks at the queue when the breaker allows a trial.
+  /// Starts writes when the breaker allows a trial.
   private func wake(_ number: Int, after delay: Duration) {
     clock.schedule(after: delay) { [weak self] in
       guard let self else { return }
       let isDue = state.withLock { state in
-        // Each call of a clock that calls twice would set another one.
+        // A clock may call twice, and each call would schedule another one.
         guard state.wake == number else { return false }
         state.wake = nil
         return true
@@ -119,11 +119,11 @@ extension RemoteTier {
   }
 
   private func carryOut(_ work: TierQueue.Work, _ leave: Leave) async {
-    // Not the tier's fault if this had to wait for a thread.
+    // The time starts anew, since a wait for a thread is not the tier's fault.
     let leave = Leave(.write, leave.ticket, clock.uptime, leave.patience)
     let outcome = Deferred<Outcome<Bool>>()
     let alarm = clock.schedule(after: limits.writeDeadline) { outcome.resolve(.timedOut) }
-    // While a trial runs, nobody else is let in, and a change may take long.
+    // A running trial blocks all other calls, and a change may take long.
     let patience = leave.patience + .milliseconds(work.byteCount >> 16)
     let late =
       leave.ticket.isTrial && work.isBounded ? clock.schedule(after: patience) { [self] in tarry(leave) } : nil
@@ -140,7 +140,7 @@ extension RemoteTier {
     settle(await outcome.value(), leave, byteCount: work.byteCount, isBounded: work.isBounded)
     alarm.cancel()
     late?.cancel()
-    // One that is late may still be done, so nothing else happens to its key until it has ended.
+    // A late write may still be carried out, so no other operation on its key runs until it has ended.
     task.cancel()
     let ending: TierQueue.Ending
     switch await task.result {
@@ -163,7 +163,7 @@ extension RemoteTier {
 }
 
 extension FallibleDataCaching {
-  /// Returns false if there was nothing to change.
+  /// Returns `false` if there was no entry to change.
   fileprivate func carryOut(_ work: TierQueue.Work) async throws -> Bool {
     switch work {
     case .one(let key, .store(let entry, _)): try await write(entry, for: key)

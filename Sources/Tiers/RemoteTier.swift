@@ -1,9 +1,10 @@
 import VitrineCaching
 import VitrineRuntime
 
-/// One remote tier: a cache behind deadlines, a circuit breaker and a queue of writes.
+/// A remote tier: a cache behind deadlines, a circuit breaker and a queue of writes.
 ///
-/// This file has what all calls have in common. See `RemoteTier+Reading` for look-ups and `RemoteTier+Writing` for changes.
+/// This file has the common part of all calls. See `RemoteTier+Reading` for look-ups and `RemoteTier+Writing` for
+/// changes.
 final class RemoteTier: Sendable {
   struct State {
     var breaker: CircuitBreaker
@@ -12,18 +13,17 @@ final class RemoteTier: Sendable {
     var heads: Pace
     var bodies: Pace
     var writes: Pace
-    /// The number of calls that somebody waits for.
+    /// The number of calls with a waiting caller.
     var callCount = 0
-    /// The number of calls that may be made a second time, and by how many it grows with each call.
+    /// The number of calls that may be repeated, and its growth with each call.
     private var hedges: Double
     private let hedgeShare: Double
-    /// The number of the call of the clock at which the queue is looked at, since the breaker may allow a trial then;
-    /// below it, the last number.
+    /// The number of the scheduled wake-up, at which the breaker may allow a trial; below it, the last number.
     var wake: Int?
     var lastWake = 0
-    /// Those who wait until nothing is queued.
+    /// The callers that wait for an empty queue.
     var idleWaiters: [Deferred<Void>] = []
-    /// Those who wait until nothing is queued for a key.
+    /// The callers that wait until the queue has no operation for a key.
     var keyWaiters: [CacheKey: [Deferred<Void>]] = [:]
 
     init(_ limits: TieredDataCache.RemoteLimits, name: String) {
@@ -38,7 +38,7 @@ final class RemoteTier: Sendable {
       hedges = hedgeShare * Self.hedgeMemory
     }
 
-    /// The number of calls for which unused hedges are saved.
+    /// The number of calls whose unused hedges are saved.
     private static let hedgeMemory = 100.0
 
     mutating func takeHedge() -> Bool {
@@ -59,7 +59,7 @@ final class RemoteTier: Sendable {
     )
       -> Leave
     {
-      // Half a millisecond for each that it has to wait for, so that a rush opens no breaker.
+      // The call may take half a millisecond more for each one before it, so that a burst does not open the breaker.
       let more = Duration.microseconds(500 * callCount)
       callCount += 1
       let (pace, most) =
@@ -67,9 +67,9 @@ final class RemoteTier: Sendable {
       return Leave(kind, ticket, now, min(pace.patience + more, most.upperBound))
     }
 
-    /// Remembers the time of a call.
+    /// Records the time of a call.
     ///
-    /// Those that were under way when the breaker opened tell no more than it knows, and would make a fault look normal.
+    /// Calls that were running when the breaker opened add no information, and would make a fault look normal.
     mutating func note(_ time: Duration, _ leave: Leave) {
       guard breaker.state == .closed || leave.ticket.isTrial else { return }
       switch leave.kind {
@@ -79,7 +79,7 @@ final class RemoteTier: Sendable {
       }
     }
 
-    /// Takes those who have waited long enough, as far as one key is concerned, or all for `nil`.
+    /// Takes the waiters whose wait has ended with the operations on one key, or all waiters for `nil`.
     mutating func takeWaiters(_ key: CacheKey?) -> [Deferred<Void>] {
       guard let key, breaker.trialTime == nil else {
         defer { (idleWaiters, keyWaiters) = ([], [:]) }
@@ -112,7 +112,7 @@ final class RemoteTier: Sendable {
     state = Lock(State(limits, name: name))
   }
 
-  /// The cache, if it keeps leases.
+  /// The cache, if it grants leases.
   var leases: (any KeyLeasing)? { cache as? any KeyLeasing }
 
   var statistics: TieredDataCache.TierStatistics {
@@ -138,7 +138,9 @@ final class RemoteTier: Sendable {
 
   // MARK: Calling
 
-  /// Calls the cache; `nil` if the breaker does not allow that, the call fails, or it takes longer than a caller waits.
+  /// Calls the cache.
+  ///
+  /// Returns `nil` if the breaker does not allow that, the call fails, or it takes longer than a caller waits.
   func attempt<Value: Sendable>(
     _ kind: Kind,
     hedges: Bool = false,
@@ -150,13 +152,13 @@ final class RemoteTier: Sendable {
     }
   }
 
-  /// Calls the cache, and returns when the call has ended, or after a while without it.
+  /// Calls the cache, and returns when the call has ended, or when the caller's wait is over.
   ///
-  /// A call that nobody waits for any more goes on until its deadline: its time tells how the tier is. A read that is slow is
-  /// made a second time if `hedges` is true, and the first answer counts: where few answers are slow, two of them seldom
-  /// are.
+  /// A call without a waiting caller continues until its deadline, since its time shows the state of the tier. If
+  /// `hedges` is `true`, a slow read is made a second time, and the first answer counts: if few answers are slow, two
+  /// of them seldom are.
   ///
-  /// `late` is called with what has come of the call if, and only if, this returns ``RemoteCall/Reply/later``.
+  /// `late` is called with the result if, and only if, this returns ``RemoteCall/Reply/later``.
   func call<Value: Sendable>(
     _ kind: Kind,
     hedges: Bool = false,
@@ -198,7 +200,7 @@ final class RemoteTier: Sendable {
       call.add(
         clock.schedule(after: leave.patience / 2) { [state, stepper] in
           guard state.withLock({ $0.takeHedge() }) else { return }
-          // Its failure says nothing, as the first may still succeed.
+          // A failure of the second call is ignored, as the first may still succeed.
           call.add(Task(executorPreference: stepper) { if let value = try? await body() { end(.value(value)) } })
         }
       )
@@ -210,13 +212,13 @@ final class RemoteTier: Sendable {
     }
   }
 
-  // MARK: What comes of it
+  // MARK: Outcomes
 
-  /// Notes that nobody waits for a call any more, since it is late.
+  /// Records that the caller has stopped waiting for a late call.
   func tarry(_ leave: Leave) {
     guard leave.tell() else { return }
     let now = clock.uptime
-    // An alarm that is late itself tells of a busy machine, and nothing of the tier.
+    // An alarm that is itself late indicates a busy machine, and not a slow tier.
     let isOnTime = now - leave.began <= leave.patience + leave.patience / 4
     tell(leave) { state in
       if leave.depart() { state.callCount -= 1 }
@@ -225,9 +227,9 @@ final class RemoteTier: Sendable {
     }
   }
 
-  /// Counts the outcome of a call, and tells the breaker, which may know already that it was late.
+  /// Counts the outcome of a call, and reports it to the breaker, unless the call was already reported as late.
   ///
-  /// A body of 64 KB has a millisecond more.
+  /// Each 64 KB of a body allow a millisecond more.
   func settle<Value>(_ outcome: Outcome<Value>, _ leave: Leave, byteCount: Int = 0, isBounded: Bool = true) {
     let now = clock.uptime
     let time = now - leave.began - .milliseconds(byteCount >> 16)
@@ -245,7 +247,7 @@ final class RemoteTier: Sendable {
           return false
         }
         state.counts.slowCalls += 1
-        // Nobody waits for a change. With anything else the alarm should have come first, so it is late itself.
+        // No caller waits for a change. For other calls the alarm should have come first, so the alarm itself is late.
         let cost = leave.kind == .write ? CircuitBreaker.failureTime / 4 : .zero
         return state.breaker.tarry(leave.ticket, costing: cost, at: now)
       case .cancelled:
@@ -268,7 +270,9 @@ final class RemoteTier: Sendable {
     }
   }
 
-  /// Changes the state by a call; `body` returns true if that has opened the breaker.
+  /// Changes the state by a call.
+  ///
+  /// `body` returns `true` if that has opened the breaker.
   private func tell(_ leave: Leave, _ body: (inout State) -> Bool) {
     var loose = TierQueue.Loose()
     let idle = state.withLock { state -> [Deferred<Void>] in
@@ -279,7 +283,7 @@ final class RemoteTier: Sendable {
     }
     loose.resolve()
     for waiter in idle { waiter.resolve(()) }
-    // A trial may have let those in that waited for its end.
+    // Writes may have waited for the end of a trial.
     if leave.ticket.isTrial { pump() }
   }
 

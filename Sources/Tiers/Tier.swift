@@ -1,7 +1,7 @@
 public import VitrineCaching
 
 extension TieredDataCache {
-  /// One of the caches of a ``TieredDataCache``.
+  /// A cache of a ``TieredDataCache``.
   public struct Tier: Sendable {
     /// The name of the tier, for statistics.
     public let name: String
@@ -19,10 +19,11 @@ extension TieredDataCache {
       Tier(name: name, cache: cache, limits: nil)
     }
 
-    /// Creates a tier elsewhere, which may be slow, fail or hang without anybody waiting for it longer than allowed.
+    /// Creates a remote tier, which may be slow, fail or hang: callers wait for it no longer than its limits allow.
     ///
     /// - Parameters:
-    ///   - cache: The cache. The failures of a ``FallibleDataCaching`` are counted; those of any other look like misses.
+    ///   - cache: The cache. The failures of a ``FallibleDataCaching`` are counted; failures of any other cache look
+    ///     like misses.
     ///   - name: The name of the tier. Defaults to `remote`.
     ///   - limits: The limits of time and of memory.
     /// - Returns: The tier.
@@ -37,11 +38,11 @@ extension TieredDataCache {
 
   /// The limits of a remote tier.
   public struct RemoteLimits: Sendable, Hashable {
-    /// The maximum time for heads, whether or not anybody waits.
+    /// The maximum time for heads, with or without a waiting caller.
     ///
     /// Defaults to 25 milliseconds.
     public var headDeadline = Duration.milliseconds(25)
-    /// The maximum time for an entry with its body, whether or not anybody waits.
+    /// The maximum time for an entry with its body, with or without a waiting caller.
     ///
     /// Defaults to 100 milliseconds.
     public var bodyDeadline = Duration.milliseconds(100)
@@ -51,29 +52,29 @@ extension TieredDataCache {
     public var writeDeadline = Duration.seconds(2)
     /// The bounds of the time for which a caller waits for heads, and for a lease.
     ///
-    /// Within them it is four times the usual time of such calls, the median of the last 128. After that it is a miss; the
-    /// call goes on until ``headDeadline``, so that a tier whose pace has changed for good is taken up again. Defaults to 8
-    /// to 25 milliseconds: a request for an image that nobody has waits for six calls.
+    /// Within them the time is four times the median of the last 128 such calls. After that, the look-up is a miss; the
+    /// call continues until ``headDeadline``, so that a tier whose pace has changed permanently is used again. Defaults
+    /// to 8 to 25 milliseconds: a request for an image that is in no cache waits for six calls.
     public var headPatience = Duration.milliseconds(8) ... .milliseconds(25)
     /// The bounds of the time for which a caller waits for an entry with its body; see ``headPatience``.
     ///
-    /// An entry that comes later is promoted, for the next caller. Writes that take longer, beside a millisecond for every 64
-    /// KB, count as slow. Defaults to 25 to 100 milliseconds.
+    /// An entry that arrives later is promoted, for the next caller. Writes that take longer, beside a millisecond for
+    /// every 64 KB, count as slow. Defaults to 25 to 100 milliseconds.
     public var bodyPatience = Duration.milliseconds(25) ... .milliseconds(100)
-    /// The share of look-ups that may be made a second time, if half of a caller's patience is over.
+    /// The share of look-ups that may be made a second time, after half of the time for which the caller waits.
     ///
-    /// Defaults to 0.1. The first answer counts: where few answers are slow, two of them seldom are.
+    /// Defaults to 0.1. The first answer counts: if few answers are slow, two of them seldom are.
     public var hedgeShare = 0.1
-    /// The number of failures in a row after which the tier is left alone.
+    /// The number of failures in a row after which the circuit breaker opens.
     ///
-    /// Calls that are late count by the time for which their callers have waited: 4 milliseconds are as bad as a failure. Of
-    /// those that are late together one counts. Defaults to 5, so that an answer has to come every 20 milliseconds.
+    /// Late calls count by the time for which their callers have waited: 4 milliseconds count as a failure. Calls that
+    /// are late together count once. Defaults to 5, so that an answer must come every 20 milliseconds.
     public var failureLimit = 5
-    /// The time for which the tier is left alone at first.
+    /// The time for which the circuit breaker is open at first.
     ///
-    /// Defaults to 1 second, and doubles with each trial that fails, up to ``maxBackOff``.
+    /// Defaults to 1 second, and doubles with each failed trial, up to ``maxBackOff``.
     public var backOff = Duration.seconds(1)
-    /// The maximum time for which the tier is left alone.
+    /// The maximum time for which the circuit breaker is open.
     ///
     /// Defaults to 30 seconds.
     public var maxBackOff = Duration.seconds(30)
@@ -87,7 +88,7 @@ extension TieredDataCache {
     public var queuedBytes = 32 << 20
     /// The maximum number of waiting removals.
     ///
-    /// Defaults to 100,000, for times in which the tier cannot be reached. Further ones are given up.
+    /// Defaults to 100,000, for times in which the tier cannot be reached. Further ones are dropped.
     public var queuedRemovals = 100_000
     /// The maximum number of concurrent writes.
     ///

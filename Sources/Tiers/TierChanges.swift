@@ -1,7 +1,7 @@
 import VitrineCaching
 import VitrineRuntime
 
-/// Tells a reader whether a key was changed while it read, so that an older entry never returns to a faster tier.
+/// The changes during look-ups, which are tracked so that an older entry never returns to a faster tier.
 final class TierChanges: Sendable {
   /// The state of a key at the beginning of a look-up.
   struct Reading: Sendable {
@@ -18,9 +18,9 @@ final class TierChanges: Sendable {
   private struct State {
     /// The keys that are being read.
     var watched: [CacheKey: Watch] = [:]
-    /// The keys that are being changed, and by how many.
+    /// The keys that are being changed, each with the number of its changes.
     var changing: [CacheKey: Int] = [:]
-    /// The number of sweeps that have begun or ended, and of those that run.
+    /// The number of sweeps that have begun or ended; below it, the number of running sweeps.
     var sweeps = 0
     var sweeping = 0
   }
@@ -35,18 +35,20 @@ final class TierChanges: Sendable {
     }
   }
 
-  /// Continues a look-up beside itself, as of the same beginning; each of the two is ended.
+  /// Adds a second look-up with the same beginning.
+  ///
+  /// Both must be ended.
   func fork(_ reading: Reading) -> Reading {
     state.withLock { $0.watched[reading.key]?.readers += 1 }
     return reading
   }
 
-  /// Returns true if nothing has changed the key since the look-up began.
+  /// Returns `true` if the key has not changed since the look-up began.
   func isCurrent(_ reading: Reading) -> Bool { state.withLock { Self.isCurrent(reading, $0) } }
 
   /// Ends a look-up.
   ///
-  /// - Returns: As ``isCurrent(_:)``.
+  /// - Returns: `true` if the key has not changed since the look-up began.
   @discardableResult
   func end(_ reading: Reading) -> Bool {
     state.withLock { state in
@@ -64,7 +66,7 @@ final class TierChanges: Sendable {
       && state.watched[reading.key]?.generation == reading.generation
   }
 
-  /// Begins a change of a key, or of all for `nil`.
+  /// Begins a change of a key, or of all keys for `nil`.
   func beginChange(of key: CacheKey?) { change(key, 1) }
 
   /// Ends a change.

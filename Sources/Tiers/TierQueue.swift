@@ -1,13 +1,13 @@
 import VitrineCaching
 import VitrineRuntime
 
-/// The writes of a remote tier that wait or run: at most one of each kind for a key, the latest.
+/// The pending and running writes of a remote tier: at most one of each kind for a key, the latest.
 ///
-/// A value without threads, so that a test decides what happens when. Operations on one key never run at once. What a
-/// removal overtakes is dropped; a removal that fails is tried again.
+/// It is a value without threads, so that a test controls the order. Operations on one key never run concurrently. A
+/// removal drops the earlier writes of its key; a failed removal is retried.
 struct TierQueue: Sendable {
   enum Operation: Sendable {
-    /// `removes` is true if an entry would have to be removed in case that the write fails.
+    /// A store. `removes` is `true` if the entry must be removed in case the write fails.
     case store(CachedData, removes: Bool)
     case renew(ContentID, Date?, Data)
     case remove
@@ -30,7 +30,7 @@ struct TierQueue: Sendable {
     case one(CacheKey, Operation)
     case sweep(Sweep)
 
-    /// False if it takes the time that it takes, as the removal of many keys does.
+    /// A Boolean value that indicates whether the time of the work is limited; the removal of many keys has no limit.
     var isBounded: Bool { if case .one = self { true } else { false } }
     /// The size of the body that is sent.
     var byteCount: Int { if case .one(_, .store(let entry, _)) = self { entry.data.count } else { 0 } }
@@ -40,7 +40,7 @@ struct TierQueue: Sendable {
     case done(Bool)
     /// The tier could not be reached.
     case failed
-    /// The tier has refused it, and would again.
+    /// The tier has refused the operation, and would refuse it again.
     case refused
   }
 
@@ -52,7 +52,7 @@ struct TierQueue: Sendable {
     case removed
   }
 
-  /// The writes that have left the queue, and their waiters; released and resolved when no lock is held.
+  /// The writes that have left the queue, and their waiters, to be released and resolved with no lock held.
   struct Loose: Sendable {
     fileprivate var operations: [Operation] = []
     fileprivate var waiters: [(waiter: Deferred<Bool>, answer: Bool)] = []
@@ -67,7 +67,7 @@ struct TierQueue: Sendable {
   private struct Item {
     var operation: Operation
     var waiters: [Deferred<Bool>] = []
-    /// True if the key is in `order`; one that runs is not.
+    /// A Boolean value that indicates whether the key is in `order`; a running item's is not.
     var isInOrder = false
   }
 
@@ -88,7 +88,7 @@ struct TierQueue: Sendable {
   private var sweeps: [SweepItem] = []
   private var runningSweep: SweepItem?
 
-  /// The numbers of writes and of removals that wait or run, and the size of the writes.
+  /// The numbers of pending and running writes and removals, and the size of the writes.
   private(set) var writeCount = 0
   private(set) var removalCount = 0
   private(set) var byteCount = 0
@@ -119,7 +119,7 @@ struct TierQueue: Sendable {
     put(.store(entry, removes: old.map { Self.removes($0.operation) } ?? false), for: key, nil, &loose)
   }
 
-  /// Adds a renewal; `waiter` learns whether the entry had the content.
+  /// Adds a renewal; `waiter` receives whether the entry had the content.
   mutating func renew(
     _ key: CacheKey,
     _ contentID: ContentID,
@@ -147,7 +147,7 @@ struct TierQueue: Sendable {
     }
   }
 
-  /// Adds a removal; `waiter` learns whether it was made.
+  /// Adds a removal; `waiter` receives whether it was carried out.
   mutating func remove(_ key: CacheKey, _ waiter: Deferred<Bool>?, _ loose: inout Loose) {
     guard items[key].map({ Self.isRemoval($0.operation) }) ?? false || removalCount < removalLimit else {
       droppedRemovals += 1
@@ -158,7 +158,7 @@ struct TierQueue: Sendable {
     put(.remove, for: key, waiter, &loose)
   }
 
-  /// Adds a removal of many keys, before all that waits.
+  /// Adds a removal of many keys, before all pending items.
   mutating func sweep(_ sweep: Sweep, _ waiter: Deferred<Bool>?, _ loose: inout Loose) {
     for key in items.keys where sweep.covers(key) { drop(key, &loose) }
     if sweep == .all {
@@ -187,7 +187,7 @@ struct TierQueue: Sendable {
     if let old = items[key] {
       count(old.operation, key, -1)
       loose.operations.append(old.operation)
-      // A removal that comes again answers all who wait for it.
+      // A repeated removal resolves the waiters of the earlier one.
       if Self.isRemoval(old.operation), Self.isRemoval(operation) {
         item.waiters = old.waiters
       } else {
@@ -216,7 +216,7 @@ struct TierQueue: Sendable {
 
   // MARK: Reading
 
-  /// Returns what waits or runs for a key, the latest.
+  /// Returns the latest pending or running operation for a key.
   func pending(_ key: CacheKey) -> Pending {
     guard !isEmpty else { return .none }
     if let item = items[key] { return Self.pending(item.operation) }
@@ -225,7 +225,7 @@ struct TierQueue: Sendable {
     return runningSweep?.sweep.covers(key) ?? false ? .removed : .none
   }
 
-  /// True if anything waits or runs for a key.
+  /// Returns `true` if an operation for a key is pending or running.
   func isBusy(_ key: CacheKey) -> Bool { items[key] != nil || running[key] != nil }
 
   private static func pending(_ operation: Operation) -> Pending {
@@ -238,14 +238,14 @@ struct TierQueue: Sendable {
 
   // MARK: Running
 
-  /// True if ``next()`` would return something.
+  /// A Boolean value that indicates whether ``next()`` would return work.
   var hasNext: Bool {
     guard runningSweep == nil else { return false }
     guard sweeps.isEmpty else { return running.isEmpty }
     return running.count < width && order[orderStart...].contains { items[$0]?.isInOrder ?? false }
   }
 
-  /// Takes what is to be done next, of which ``finish(_:_:_:)`` tells the end.
+  /// Takes the next work, whose end is reported with ``finish(_:_:_:)``.
   mutating func next() -> Work? {
     guard hasNext else { return nil }
     if !sweeps.isEmpty {
@@ -260,7 +260,7 @@ struct TierQueue: Sendable {
         order.removeFirst(orderStart)
         orderStart = 0
       }
-      // Keys that were dropped leave their place behind, and one that came back has two.
+      // A dropped key leaves its place behind, and a key that was added again has two.
       guard var item = items[key], item.isInOrder, running[key] == nil else { continue }
       items[key] = nil
       item.isInOrder = false
@@ -283,7 +283,7 @@ struct TierQueue: Sendable {
     if case .done = ending { return loose.add(item.waiters, true) }
     loose.add(item.waiters, false)
     guard case .failed = ending else { return droppedRemovals += 1 }
-    // What was removed later covers it.
+    // A later removal covers the failed one.
     guard !sweeps.contains(where: { $0.sweep == .all || $0.sweep == item.sweep }) else { return }
     sweeps.insert(SweepItem(sweep: item.sweep, waiters: []), at: 0)
     removalCount += 1
@@ -310,7 +310,7 @@ struct TierQueue: Sendable {
     if items[key] != nil { enqueue(key) }
   }
 
-  /// Adds the removal that has failed once more, before what has come since.
+  /// Adds a failed removal again, before the operations that were added since.
   private mutating func removeLater(_ key: CacheKey, _ loose: inout Loose) {
     switch items[key]?.operation {
     case .store(let entry, _): items[key]?.operation = .store(entry, removes: true)
@@ -321,7 +321,7 @@ struct TierQueue: Sendable {
     }
   }
 
-  /// Takes all who wait, since nothing will be done for a while.
+  /// Takes all waiters, since the queue will stand still for a while.
   mutating func takeWaiters(_ loose: inout Loose) {
     for key in items.keys {
       loose.add(items[key]?.waiters ?? [], false)
@@ -342,7 +342,7 @@ struct TierQueue: Sendable {
     byteCount += sign * bytes
   }
 
-  /// Returns what an operation counts against the limits of writes.
+  /// Returns the cost of an operation under the limits of writes.
   private func cost(_ operation: Operation?, _ key: CacheKey) -> (count: Int, bytes: Int) {
     switch operation {
     case .store(let entry, _): (1, entry.data.count + entry.metadata.count + key.bytes.count)
@@ -353,7 +353,7 @@ struct TierQueue: Sendable {
 
   private static func isRemoval(_ operation: Operation) -> Bool { if case .remove = operation { true } else { false } }
 
-  /// True if an entry must not be there when the operation has failed.
+  /// Returns `true` if the tier must have no entry after a failure of the operation.
   private static func removes(_ operation: Operation) -> Bool {
     switch operation {
     case .store(_, let removes): removes

@@ -1,9 +1,9 @@
 package import VitrineCaching
 import VitrineRuntime
 
-/// Entries that have expired here, and may have been renewed or replaced by another machine.
+/// Look-ups of expired entries, which another machine may have renewed or replaced.
 extension TieredDataCache {
-  /// Returns an entry, or a fresher one of a remote tier behind the one that had it.
+  /// Returns an entry, or a fresher one from a remote tier after `index`.
   func newest(_ entry: CachedData, _ key: CacheKey, after index: Int) async -> CachedData {
     guard let expires = entry.expires, expires <= clock.now else { return entry }
     for (number, place) in places.enumerated().dropFirst(index + 1) {
@@ -34,9 +34,9 @@ extension TieredDataCache {
     return entry
   }
 
-  /// Returns heads, with those that have expired replaced by fresher ones of remote tiers.
+  /// Returns heads, of which expired ones are replaced by fresher ones from remote tiers.
   ///
-  /// `near` are the numbers of those that are of local tiers.
+  /// `near` are the indices of heads from local tiers.
   func newest(_ heads: [CachedDataHead?], _ keys: [CacheKey], _ near: [Int]) async -> [CachedDataHead?] {
     let now = clock.now
     let expired = near.filter { index in heads[index]?.expires.map { $0 <= now } ?? false }
@@ -53,9 +53,9 @@ extension TieredDataCache {
 }
 
 extension CachedDataHead {
-  /// Returns true if this may be served in place of an expired entry of the same key.
+  /// Returns `true` if this head may be served in place of an expired entry of the same key.
   ///
-  /// Other content must have been stored later: what a server has replaced may have had the longer lifetime.
+  /// Other content must have been stored later: content that a server has replaced may have had a longer lifetime.
   fileprivate func replaces(_ near: CachedDataHead) -> Bool {
     guard let end = near.expires, expires.map({ $0 > end }) ?? true else { return false }
     return contentID == near.contentID && kind == near.kind || stored > near.stored
@@ -63,11 +63,11 @@ extension CachedDataHead {
 }
 
 extension CachedData {
-  /// True if remote tiers do not store the entry.
+  /// A Boolean value that indicates whether remote tiers do not store the entry.
   var staysHere: Bool { isMachineLocal || isPrivate }
 }
 
-/// Renewals after which an entry must not be shared any more.
+/// Renewals that make an entry private.
 extension TieredDataCache: TieredDataCaching {
   /// Renews the entry in local tiers, and removes it from remote ones.
   package func renewHere(_ key: CacheKey, contentID: ContentID, expires: Date?, metadata: Data) async -> Bool {

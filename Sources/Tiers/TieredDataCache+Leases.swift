@@ -1,12 +1,14 @@
 import VitrineCaching
 import VitrineRuntime
 
-/// The leases of the first remote tier that keeps any.
+/// The leases of the first remote tier that grants them.
 ///
-/// The tier's deadlines and circuit breaker hold for them, too. None of these calls is made twice: a lease that arrives
-/// after its end would belong to nobody. Without such a tier, or while it cannot be reached, everybody works alone.
+/// The tier's deadlines and circuit breaker apply to them, too. These calls are never repeated: a lease that arrives
+/// late would have no holder. Without such a tier, or while it cannot be reached, each machine works alone.
 extension TieredDataCache: KeyLeasing {
-  /// Acquires a lease; ``LeaseAnswer/vain`` if the tier cannot be reached.
+  /// Acquires a lease.
+  ///
+  /// Returns ``LeaseAnswer/vain`` if the tier cannot be reached.
   public func acquire(_ lease: KeyLease, for duration: Duration) async throws -> LeaseAnswer {
     guard let (tier, leases) = leasing else { return .vain }
     let call = LeaseCall(lease, leases, for: duration, tier.stepper)
@@ -15,7 +17,9 @@ extension TieredDataCache: KeyLeasing {
     return answer ?? .vain
   }
 
-  /// Extends a lease; `false` if the tier cannot be reached.
+  /// Extends a lease.
+  ///
+  /// Returns `false` if the tier cannot be reached.
   public func extend(_ lease: KeyLease, for duration: Duration) async throws -> Bool {
     guard let (tier, leases) = leasing else { return false }
     return await tier.attempt(.write) {
@@ -25,8 +29,8 @@ extension TieredDataCache: KeyLeasing {
 
   /// Ends a lease.
   ///
-  /// If the tier cannot be reached, it returns, and tries again four times, a second apart: others wait for as long as a lease
-  /// lasts.
+  /// If the tier cannot be reached, it returns, and retries four times, a second apart: other machines wait until the
+  /// lease ends.
   public func release(_ lease: KeyLease, inVainFor vainTime: Duration?) async throws {
     await release(lease, inVainFor: vainTime, attempts: 5)
   }
@@ -54,14 +58,14 @@ extension TieredDataCache: KeyLeasing {
   }
 }
 
-/// One attempt to acquire a lease, whose answer may come when the caller has gone.
+/// An attempt to acquire a lease, whose answer may arrive after the caller has left.
 ///
-/// A request that was sent is carried out, even if the caller is cancelled or the deadline passes. A lease that nobody knows
-/// of would keep all others waiting until it ends by itself.
+/// A request that was sent is carried out, even if the caller is cancelled or the deadline passes. A lease without a
+/// holder would make other machines wait until it expires.
 private final class LeaseCall: Sendable {
   private struct State {
     var task: Task<LeaseAnswer, any Error>?
-    /// True if the lease may be held.
+    /// A Boolean value that indicates whether the lease may be held.
     var mayHold = false
     var isAbandoned = false
   }
@@ -77,7 +81,7 @@ private final class LeaseCall: Sendable {
   }
 
   func answer() async throws -> LeaseAnswer {
-    // Not cancelled with the caller, so that the answer tells whether there is a lease to end.
+    // The task is not cancelled with the caller, so that the answer shows whether there is a lease to end.
     let task = Task(executorPreference: stepper) { [self] in
       do {
         let answer = try await leases.acquire(lease, for: duration)
@@ -93,7 +97,7 @@ private final class LeaseCall: Sendable {
     return try await task.value
   }
 
-  /// Notes that the lease may be held, or ends it if the caller has gone.
+  /// Records that the lease may be held, or ends it if the caller has left.
   private func keepOrEnd() async {
     let isAbandoned = state.withLock { state in
       state.mayHold = true
@@ -102,7 +106,7 @@ private final class LeaseCall: Sendable {
     if isAbandoned { await end() }
   }
 
-  /// Ends the lease, now or when the answer comes.
+  /// Ends the lease, now or when the answer arrives.
   func abandon(_ clock: any TimeSource) {
     let (task, mayHold) = state.withLock { state in
       state.isAbandoned = true
@@ -111,7 +115,7 @@ private final class LeaseCall: Sendable {
     if mayHold {
       Task(executorPreference: stepper) { [self] in await end() }
     } else if let task {
-      // By then the lease has ended by itself.
+      // By then the lease has expired.
       clock.schedule(after: duration) { task.cancel() }
     }
   }

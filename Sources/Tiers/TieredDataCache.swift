@@ -1,7 +1,7 @@
 public import VitrineCaching
 public import VitrineRuntime
 
-/// Several caches as one: fast and near ones in front of slow and remote ones.
+/// A cache that consists of several tiers: fast and near ones in front of slow and remote ones.
 ///
 /// ```swift
 /// let cache = TieredDataCache([
@@ -10,25 +10,25 @@ public import VitrineRuntime
 ///   .remote(redis, name: "redis"),
 /// ])
 /// ```
-/// **Look-ups** go through the tiers in order and stop at the first hit. An entry that is found in a slower tier is
-/// promoted: the faster ones store it, too. One that has expired may have been renewed or replaced by another machine, so
-/// remote tiers are asked for a fresher one.
+/// **Look-ups** go through the tiers in order and stop at the first hit. An entry from a slower tier is promoted: the
+/// faster ones store it, too. Another machine may have renewed or replaced an expired entry, so remote tiers are asked
+/// for a fresher one.
 ///
-/// **Writes** go to all tiers. Those to local tiers are waited for. Those to remote tiers wait in a queue, where the
-/// latest write of a key replaces the earlier one. When too many pile up, further ones are dropped and counted. Entries
-/// that only this machine has use for (`CachedData.isMachineLocal`) or may keep (`CachedData.isPrivate`) stay in local
-/// tiers.
+/// **Writes** go to all tiers. The caller waits for writes to local tiers. Writes to remote tiers wait in a queue,
+/// where the latest write of a key replaces the earlier one. When too many pile up, further ones are dropped and
+/// counted. Entries that are useful to this machine only (`CachedData.isMachineLocal`), or that shared caches must not
+/// store (`CachedData.isPrivate`), stay in local tiers.
 ///
-/// **Removals** reach all tiers, and win over whatever is queued for the same key. The caller waits until they have
-/// arrived, at most for the deadline of a write. If a remote tier cannot be reached, the removal is repeated until it
-/// arrives. Until then the tier's entry is not served by this cache.
+/// **Removals** reach all tiers, and replace queued writes of the same key. The caller waits until they have arrived,
+/// at most for the deadline of a write. If a remote tier cannot be reached, the removal is repeated until it arrives.
+/// Until then this cache does not serve the tier's entry.
 ///
-/// **Failures** of a remote tier cost little. A caller waits for a call a few times as long as such calls usually take, within
-/// bounds (``RemoteLimits/headPatience``), and goes on without it. After several failures or late calls in a row its circuit
-/// breaker opens, and the tier is left alone. Then one call at a time finds out whether it works again. ``tierStatistics``
-/// counts everything.
+/// **Failures** of a remote tier cost little. A caller waits for a call a few times as long as such calls usually take,
+/// within bounds (``RemoteLimits/headPatience``), and continues without it. After several failures or late calls in a
+/// row the tier's circuit breaker opens, and the tier is skipped. Then one call at a time tests whether it works again.
+/// ``tierStatistics`` counts all of this.
 ///
-/// A tier of tiers is of no use: give all of them to one cache.
+/// Do not nest tiered caches: give all tiers to one cache.
 public final class TieredDataCache: DataCaching {
   enum Place: Sendable {
     case local(any DataCaching, Lock<TierStatistics>)
@@ -37,12 +37,12 @@ public final class TieredDataCache: DataCaching {
 
   let places: [Place]
   let changes = TierChanges()
-  /// The first cache, if it can answer without waiting.
+  /// The first cache, if it has a synchronous look-up.
   private let warm: (any WarmDataCaching)?
   /// The first local cache that stores partial bodies.
   package let partialStoring: (any PartialStoring)?
 
-  /// Creates a cache of several.
+  /// Creates a cache of several tiers.
   ///
   /// - Parameters:
   ///   - tiers: The caches, in the order of look-up.
@@ -71,7 +71,7 @@ public final class TieredDataCache: DataCaching {
 
   let clock: any TimeSource
 
-  /// The first remote tier that keeps leases.
+  /// The first remote tier that grants leases.
   var leasing: (RemoteTier, any KeyLeasing)? {
     for case .remote(let tier) in places { if let leases = tier.leases { return (tier, leases) } }
     return nil
@@ -91,7 +91,7 @@ public final class TieredDataCache: DataCaching {
 
   /// Returns the entry for a key from the first tier that has one, and promotes it.
   public func entry(for key: CacheKey) async -> CachedData? {
-    // Before the first look, so that what is stored while others are looked at is noticed.
+    // The look-up begins before the first tier is read, so that a store meanwhile is noticed.
     let reading = changes.begin(key)
     for (index, place) in places.enumerated() {
       guard let entry = await entry(for: key, in: place, index, reading) else { continue }
@@ -102,7 +102,9 @@ public final class TieredDataCache: DataCaching {
     return nil
   }
 
-  /// Returns the entry for a key from one tier; `nil` if it is not there, or comes later, in which case it is promoted then.
+  /// Returns the entry for a key from one tier.
+  ///
+  /// Returns `nil` if the tier has none, or if the entry arrives later, when it is promoted.
   private func entry(
     for key: CacheKey,
     in place: Place,
@@ -140,7 +142,7 @@ public final class TieredDataCache: DataCaching {
     }
   }
 
-  /// Stores an entry in the tiers before the one that had it, unless it was changed since it was read.
+  /// Stores an entry in the tiers before `index`, unless it was changed since it was read.
   func promote(_ entry: CachedData, for key: CacheKey, before index: Int, _ reading: TierChanges.Reading) async {
     guard changes.isCurrent(reading) else {
       changes.end(reading)
@@ -155,7 +157,7 @@ public final class TieredDataCache: DataCaching {
       }
     }
     guard !changes.end(reading) else { return }
-    // It may have been stored after it was removed or replaced. A miss is always right.
+    // The entry may have been stored after it was removed or replaced. A miss is always correct.
     for place in places[..<index] {
       switch place {
       case .remote(let tier): tier.remove(key, nil)
@@ -166,7 +168,7 @@ public final class TieredDataCache: DataCaching {
 
   /// Returns the head for each key from the first tier that has one.
   ///
-  /// Each further tier is asked only for the missing keys, and a remote one for those that have expired. No body is read.
+  /// Each further tier is asked only for the missing keys, and a remote one also for expired ones. No body is read.
   public func heads(for keys: [CacheKey]) async -> [CachedDataHead?] {
     var heads = [CachedDataHead?](repeating: nil, count: keys.count)
     var missing = Array(keys.indices)
@@ -221,7 +223,7 @@ public final class TieredDataCache: DataCaching {
     changes.beginChange(of: key)
     for place in places.reversed() {
       switch place {
-      // The entry that it replaces would be served in its place.
+      // The tier would serve the older entry in its place.
       case .remote(let tier) where entry.isPrivate: tier.remove(key, nil)
       case .remote(let tier): if !entry.staysHere { tier.store(entry, for: key) }
       case .local(let cache, let counts):
@@ -234,9 +236,9 @@ public final class TieredDataCache: DataCaching {
 
   /// Renews the entry in every tier.
   ///
-  /// If a local tier had the content, the remote ones are not waited for.
+  /// If a local tier had the content, this does not wait for remote tiers.
   ///
-  /// - Returns: A Boolean value that indicates whether any of them had that content.
+  /// - Returns: A Boolean value that indicates whether any tier had that content.
   @discardableResult
   public func renew(_ key: CacheKey, contentID: ContentID, expires: Date?, metadata: Data) async -> Bool {
     changes.beginChange(of: key)
@@ -269,7 +271,7 @@ public final class TieredDataCache: DataCaching {
 
   /// Removes everything from every tier.
   ///
-  /// For a remote tier, that is everything for all machines that share it.
+  /// A remote tier loses the entries of all machines that share it.
   public func removeAll() async {
     await remove(key: nil) {
       await $0.removeAll()
@@ -287,7 +289,7 @@ public final class TieredDataCache: DataCaching {
     }
   }
 
-  /// Removes from the slowest tier first, so that a reader who promotes meanwhile is still there to be noticed.
+  /// Removes from the slowest tier first, so that a concurrent promotion is noticed.
   private func remove(
     key: CacheKey?,
     local: (any DataCaching) async -> Void,
@@ -310,7 +312,7 @@ public final class TieredDataCache: DataCaching {
 
   /// Removes the entries that satisfy a condition from every tier.
   ///
-  /// Those of a remote tier are listed first, which takes a while.
+  /// A remote tier lists its entries first, which takes a while.
   public func removeAll(where isRemoved: @Sendable (DataCacheEntry) -> Bool) async {
     for place in places.reversed() {
       switch place {
@@ -341,7 +343,7 @@ public final class TieredDataCache: DataCaching {
     return entries
   }
 
-  /// Returns the sums over all tiers; see ``tierStatistics`` for each of them.
+  /// Returns the sums over all tiers; see ``tierStatistics`` for the single tiers.
   public func statistics() async -> DataCacheStatistics {
     var sum = DataCacheStatistics()
     for place in places {
@@ -364,7 +366,8 @@ public final class TieredDataCache: DataCaching {
     return sum
   }
 
-  /// Waits until every local tier has flushed, and every remote one has what was queued for it or cannot be reached.
+  /// Waits until every local tier has flushed, and every remote one has received its queued writes or cannot be
+  /// reached.
   public func flush() async {
     for place in places {
       switch place {
@@ -376,9 +379,9 @@ public final class TieredDataCache: DataCaching {
 }
 
 extension TieredDataCache: WarmDataCaching {
-  /// Answers if the first tier has the entry, or is the only one.
+  /// Returns the entry if the first tier has it.
   ///
-  /// An entry of a slower tier is promoted, which takes a wait.
+  /// A miss is known at once only if there is no other tier. An entry of a slower tier is promoted, which takes a wait.
   package func warmEntry(for key: CacheKey, countsMiss: Bool) -> WarmEntry {
     guard let warm, case .local(_, let counts) = places.first else { return places.isEmpty ? .missing : .unknown }
     switch warm.warmEntry(for: key, countsMiss: countsMiss && places.count == 1) {

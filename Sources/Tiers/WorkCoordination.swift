@@ -3,7 +3,7 @@ public import Vitrine
 package import VitrineCaching
 package import VitrineRuntime
 
-/// The settings for sharing work with pipelines on other machines, so that one of them does what all want.
+/// The settings for sharing work with pipelines on other machines, so that each piece of work is done once.
 ///
 /// ```swift
 /// let cache = TieredDataCache([.local(disk, name: "disk"), .remote(redis, name: "redis")])
@@ -13,14 +13,14 @@ package import VitrineRuntime
 /// }
 /// ```
 /// Before a pipeline asks a server, and before it makes an encoded image, it acquires a lease. If another machine holds
-/// the lease, it looks in the cache now and then, and takes what it finds there. After ``maxWait`` it does the work
-/// itself. A holder that dies costs the others at most ``leaseTime``.
+/// the lease, the pipeline looks in the cache now and then, and takes the result from there. After ``maxWait`` it does
+/// the work itself. A crash of the holder costs the others at most ``leaseTime``.
 ///
-/// Requests of policy `.reload`, and those that may not use the cache, are not coordinated.
+/// Requests of policy `.reload`, and requests that may not use the cache, are not coordinated.
 public struct WorkCoordination: Sendable {
-  /// The keeper of the leases.
+  /// The service that grants the leases.
   public var leases: any KeyLeasing
-  /// The time after which a lease ends by itself, unless its holder is still at work and extends it.
+  /// The time after which a lease expires, unless its holder is still working and extends it.
   ///
   /// Defaults to 5 seconds.
   public var leaseTime = Duration.seconds(5)
@@ -28,18 +28,18 @@ public struct WorkCoordination: Sendable {
   ///
   /// Defaults to 10 seconds.
   public var maxWait = Duration.seconds(10)
-  /// The times between two looks, from the first to the last, which are shortened at random by up to a half.
+  /// The pauses between two look-ups, from the first to the last, which are shortened at random by up to a half.
   ///
   /// Defaults to 10 to 200 milliseconds.
   public var pauses: ClosedRange<Duration> = .milliseconds(10) ... .milliseconds(200)
-  /// The time for which nobody waits for work whose result could not be shared.
+  /// The time for which no machine waits for work whose result could not be shared.
   ///
   /// Defaults to 1 second.
   public var vainTime = Duration.seconds(1)
 
   /// Creates the default settings.
   ///
-  /// - Parameter leases: The keeper of the leases, such as a `TieredDataCache` with a remote tier that keeps them.
+  /// - Parameter leases: The service that grants the leases, such as a `TieredDataCache` with a remote tier that does.
   public init(_ leases: any KeyLeasing) { self.leases = leases }
 }
 
@@ -79,14 +79,14 @@ extension WorkCoordination: WorkCoordinating {
       }
       guard (try? await clock.sleep(for: pause * Double.random(in: 0.5...1))) != nil else { return nil }
       pause = min(pause * 1.5, pauses.upperBound)
-      // One look tells all who wait, and nobody has to have the lease in turn.
+      // One look-up serves all waiters, and none has to acquire the lease in turn.
       if let head = await head(), head != known { return nil }
     }
     return nil
   }
 }
 
-/// A lease that is held, and extended for as long as it is.
+/// A held lease, which is extended until it ends.
 private final class HeldLease: WorkHold {
   private let lease: KeyLease
   private let coordination: WorkCoordination

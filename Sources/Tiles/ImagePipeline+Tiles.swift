@@ -14,7 +14,7 @@ extension ImagePipeline {
   ///   - request: The request.
   ///   - acceptsPartial: A Boolean value that indicates whether the decoded part of a damaged file is shown, with the
   ///     rest transparent. Defaults to `false`: tiles of such a file throw an error.
-  /// - Returns: The image, of which only the header has been read.
+  /// - Returns: The image, whose header has been read.
   /// - Throws: `LoadError`; with code `.cancelled`, at once, if the awaiting task is cancelled.
   public func tiledImage(
     for request: ImageRequest,
@@ -22,7 +22,7 @@ extension ImagePipeline {
   ) async throws(LoadError) -> TiledImage {
     let resources = resources
     let source = try await resources.bytes(for: request)
-    // On a queue, since a decoder may be a program's own, or in another process.
+    // The reader is created on a queue, since a decoder may be a custom one, or in another process.
     let reader = try await resources.decode(source, priority: source.request.priority) {
       (_, options) throws(ImageError) in
       try TileReader(source, acceptsPartial: acceptsPartial, options.limits, resources)

@@ -1,10 +1,10 @@
 import Vitrine
 import VitrineRuntime
 
-/// The form in which tiles are stored: lossless, and as quick to read as it is to write.
+/// The format of stored tiles: lossless, and fast to read and to write.
 ///
-/// Two bytes say how the pixels are meant; they follow as in the Quite OK Image format. A photograph takes about half of
-/// its raw pixels, and a tile is read in a millisecond.
+/// Two bytes describe the pixels, which follow in the Quite OK Image format. A photograph takes about half of its raw
+/// pixels, and a tile is read in a millisecond.
 enum TileCoding {
   static let version = 2
 
@@ -12,7 +12,7 @@ enum TileCoding {
     var data = Data([
       bitmap.alpha == .opaque ? 0 : 1, UInt8(ColorSpace.allCases.firstIndex(of: bitmap.colorSpace) ?? 0),
     ])
-    // Only the check throws, and there is none.
+    // The function throws only in its check, which this call does not pass.
     try? QOIStream.append(bitmap, to: &data)
     return data
   }
@@ -24,7 +24,7 @@ enum TileCoding {
     let colorSpace = ColorSpace.allCases[Int(data[data.startIndex + 1])]
     var isWhole = false
     let bitmap = unsafe Bitmap(width: width, height: height, alpha: alpha, colorSpace: colorSpace) { pixels in
-      // Both buffers are only used while the closures run.
+      // The buffers are only used while the closures run.
       isWhole = unsafe data.dropFirst(2).withUnsafeBytes { unsafe QOIStream.read($0, into: pixels) }
     }
     return isWhole ? bitmap : nil

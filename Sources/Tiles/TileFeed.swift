@@ -1,12 +1,14 @@
 import Vitrine
 import VitrineRuntime
 
-/// The tiles of some levels of a file, made in passes over it: one at a time, for all who wait.
+/// The tiles of some levels of a file, made in passes over it.
+///
+/// One pass at a time serves all callers.
 final class TileFeed: Sendable {
-  /// What a pass makes.
+  /// A result of a pass.
   enum Part: Sendable {
     case tile(TilePlace, Bitmap)
-    /// The picture, as far as it is known.
+    /// The picture, as far as it is decoded.
     case overview(Bitmap)
     /// The end of a pass over a file without rows.
     case none
@@ -17,19 +19,19 @@ final class TileFeed: Sendable {
   private struct State {
     /// The number of callers that wait for a tile.
     var wanted: [TilePlace: Int] = [:]
-    /// The tiles that the last pass has made.
+    /// The tiles that the last pass has delivered.
     var made: Set<TilePlace> = []
     /// The tiles that are on their way to the store.
     var saving: [TilePlace: Bitmap] = [:]
     var listenerCount = 0
     var overview: Bitmap?
-    /// The failure of a pass that another one would not change.
+    /// The error of a pass that another pass would repeat.
     var failure: LoadError?
   }
 
   /// The maximum number of bytes of tiles on their way to the store.
   private static let savingLimit = 32 << 20
-  /// The shortest time between two overviews.
+  /// The minimum time between two overviews.
   static let interval = Duration.milliseconds(100)
 
   /// The levels that a pass makes.
@@ -49,7 +51,9 @@ final class TileFeed: Sendable {
 
   private var cancelled: LoadError { LoadError(cancelled: source.request.name) }
 
-  /// Makes a feed of `levels`; the decoder may halve the picture `level` times.
+  /// Creates a feed of `levels`.
+  ///
+  /// The decoder halves the picture `level` times if it can.
   init(
     _ source: PipelineResources.Source,
     _ decoders: DecoderRegistry,
@@ -68,20 +72,20 @@ final class TileFeed: Sendable {
       levels.first { TileGrid.reduced(longest, by: $0) <= TileReader.overviewSide } ?? grid.levels.upperBound
   }
 
-  /// Stops the pass, for good.
+  /// Stops the running pass, and prevents further ones.
   func stop() {
     state.withLock { $0.failure = cancelled }
     passes.cancelAll(cancelled)
   }
 
-  // MARK: Those who wait
+  // MARK: Waiting
 
   /// Returns a tile that is on its way to the store.
   func beingStored(_ tile: TilePlace) -> Bitmap? { state.withLock { $0.saving[tile] } }
 
   /// Waits until a pass delivers a tile; returns `nil` if the running pass has already delivered it.
   ///
-  /// With `isLast`, waits for the next pass then.
+  /// With `isLast`, it waits for the next pass instead.
   func tile(_ tile: TilePlace, _ handle: TileHandle, isLast: Bool) async throws(LoadError) -> Bitmap? {
     state.withLock { $0.wanted[tile, default: 0] += 1 }
     defer {
@@ -90,7 +94,7 @@ final class TileFeed: Sendable {
         state.wanted[tile] = count > 0 ? count : nil
       }
     }
-    // Who comes behind the tile waits for the next pass.
+    // If the running pass is already past the tile, the next one makes it.
     for _ in 0..<2 {
       let outcome = Deferred<Result<Bitmap?, LoadError>>()
       let pass = try join(handle.priority) { event in
@@ -102,7 +106,7 @@ final class TileFeed: Sendable {
       }
       handle.followPriority { pass.setPriority($0) }
       defer { pass.cancel() }
-      // Looked up behind the subscription, so that a tile is either here or still to come.
+      // The look-up follows the subscription, so that a tile is either in `made` or still to come.
       if !isLast, passes.isRunning(0), state.withLock({ $0.made.contains(tile) }) { return nil }
       let result = await withTaskCancellationHandler {
         await outcome.value()
@@ -126,13 +130,13 @@ final class TileFeed: Sendable {
     }
   }
 
-  /// The overview, once a pass has finished.
+  /// The overview of a finished pass, or from the store.
   var finishedOverview: Bitmap? { state.withLock { $0.overview } }
 
-  /// Keeps an overview that was stored.
+  /// Sets the finished overview to one from the store.
   func keep(overview: Bitmap) { state.withLock { $0.overview = overview } }
 
-  /// Returns overviews of the running pass, or of the next one, until the finished one.
+  /// Returns the overviews of the running pass, or of the next one, up to the finished one.
   func overviews() -> AsyncStream<Result<Bitmap, LoadError>> {
     AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
       func end(_ outcome: Result<Bitmap, LoadError>) {
@@ -168,7 +172,7 @@ final class TileFeed: Sendable {
 
   // MARK: The pass
 
-  /// Makes all missing tiles, and goes on when nobody waits any more: the others will be wanted.
+  /// Makes all missing tiles, and continues without waiting callers, since the other tiles will probably be requested.
   private func pass(_ handle: WorkHandle<Int, Part, LoadError>) async throws(LoadError) -> Part {
     handle.keepRunning()
     state.withLock { $0.made = [] }
@@ -189,7 +193,9 @@ final class TileFeed: Sendable {
     }
   }
 
-  /// Runs a pass; blocks until done.
+  /// Runs a pass.
+  ///
+  /// Blocks.
   private func run(
     _ handle: WorkHandle<Int, Part, LoadError>,
     _ missing: Set<TilePlace>,
@@ -214,7 +220,7 @@ final class TileFeed: Sendable {
 
   // MARK: For the pass
 
-  /// Makes the pyramid for rows that are about to come.
+  /// Creates the pyramid for the rows of the pass.
   fileprivate func pyramid(_ head: RowHead, _ missing: Set<TilePlace>) throws(ImageError) -> TilePyramid {
     let size = head.info
     guard size.width == grid.width, size.height == grid.height else {
@@ -235,7 +241,7 @@ final class TileFeed: Sendable {
     }
   }
 
-  /// Passes a tile on to those who wait, and has it stored.
+  /// Delivers a tile to its waiting callers, and stores it.
   fileprivate func made(
     _ tile: TilePlace,
     _ bitmap: Bitmap,
@@ -253,7 +259,7 @@ final class TileFeed: Sendable {
       state.made.insert(tile)
       if keeps { state.saving[tile] = bitmap }
     }
-    // Before anybody hears of the tile, so that a `flush()` of theirs waits for it.
+    // The store begins before the tile is delivered, so that a caller's `flush()` waits for it.
     if keeps {
       store.store(tile, bitmap) { [budget, state] in
         budget.release(bitmap.byteCount)
@@ -263,13 +269,13 @@ final class TileFeed: Sendable {
     handle.send(partial: .tile(tile, bitmap))
   }
 
-  /// True if somebody listens to overviews.
+  /// A Boolean value that indicates whether overviews have listeners.
   fileprivate var hasListeners: Bool { state.withLock { $0.listenerCount > 0 } }
 
   fileprivate var uptime: Duration { resources.clock.uptime }
 }
 
-/// Takes the rows of a pass.
+/// The receiver of the rows of a pass.
 private struct PassTaker: RowTaking {
   private let feed: TileFeed
   private let handle: WorkHandle<Int, TileFeed.Part, LoadError>
@@ -285,7 +291,7 @@ private struct PassTaker: RowTaking {
     _ item: WorkItem,
   ) {
     (self.feed, self.handle, self.missing, self.item) = (feed, handle, missing, item)
-    // There is something to see at once, and then now and then.
+    // The first overview follows after 20 ms, and the others at intervals.
     lastShown = feed.uptime - TileFeed.interval + .milliseconds(20)
   }
 

@@ -1,37 +1,40 @@
 import Vitrine
 import VitrineRuntime
 
-/// Who waits for a tile, for the work that makes it.
+/// The handle by which the work on a tile follows its callers.
 typealias TileHandle = WorkHandle<TilePlace, Bitmap, LoadError>
 
-/// The file of a ``TiledImage``, and what makes its tiles.
+/// The file of a ``TiledImage``, and the passes and the index that make its tiles.
 final class TileReader: Sendable {
-  /// The longest side of the picture that is made of a whole pass, in pixels.
+  /// The maximum length of an overview's longer side, in pixels.
   static let overviewSide = 2048
 
   let info: ImageInfo
   let source: PipelineResources.Source
   let grid: TileGrid
-  /// True if there is no pass, and each tile is drawn by itself.
+  /// A Boolean value that indicates whether each tile is drawn by itself, without a pass.
   private let isDrawn: Bool
   private let resources: PipelineResources
   private let decoders: DecoderRegistry
   private let acceptsPartial: Bool
   private let store: TileStore
-  /// The pass that makes the coarse levels, and an overview of them: all levels, unless the decoder makes a smaller
-  /// picture in less time.
+  /// The pass that makes the coarse levels and the overviews.
+  ///
+  /// It makes all levels, unless the decoder decodes a reduced picture in less time.
   private let coarse: TileFeed
-  /// The pass that makes the finer levels of a file without an index; `nil` if ``coarse`` makes all.
+  /// The pass that makes the finer levels of a file without an index; `nil` if ``coarse`` makes all levels.
   private let fine: TileFeed?
-  /// The index of a baseline JPEG, while it is made and afterwards; `nil` for other files.
+  /// The index of a baseline JPEG, ready or still being made; `nil` for other files.
   private let index: TileIndex?
   private let loads: SharedWork<TilePlace, Bitmap, LoadError>
-  /// The finest level of a drawing that can be drawn within the limits, as far as known.
+  /// The finest level at which a drawing is known or assumed to be drawable within the limits.
   private let drawable: Lock<Int>
 
   private var name: String { source.request.name }
 
-  /// Reads the header; blocks until done.
+  /// Reads the header.
+  ///
+  /// Blocks.
   init(
     _ source: PipelineResources.Source,
     acceptsPartial: Bool,
@@ -91,12 +94,12 @@ final class TileReader: Sendable {
     return try await stored(tile, fine ?? coarse, handle)
   }
 
-  /// Returns a tile that is stored, or else that a pass makes.
+  /// Returns a tile from the store, or from a pass.
   private func stored(_ tile: TilePlace, _ feed: TileFeed, _ handle: TileHandle) async throws(LoadError) -> Bitmap {
     for isLast in [false, true] {
       if let bitmap = feed.beingStored(tile) { return bitmap }
       if let bitmap = await store.tile(tile, handle.priority) { return bitmap }
-      // A pass that has passed the tile a moment ago has stored it since the look-up, or could not.
+      // If the running pass is already past the tile, it has stored it since the look-up, or has failed to.
       if let bitmap = try await feed.tile(tile, handle, isLast: isLast) { return bitmap }
     }
     throw LoadError(.undecodable, .decode, name, "the tile \(tile.column), \(tile.row) was not made")
@@ -104,8 +107,8 @@ final class TileReader: Sendable {
 
   /// Draws a tile of a drawing.
   ///
-  /// Effects take surfaces of the size of the whole drawing, and letters can be so large that FreeType fails. Where that
-  /// is so, the tile is enlarged from the finest level at which the drawing can be drawn.
+  /// Effects take surfaces of the size of the whole drawing, and letters can be so large that FreeType fails. In these
+  /// cases the tile is enlarged from the finest level at which the drawing can be drawn.
   private func draw(_ tile: TilePlace, _ handle: TileHandle) async throws(LoadError) -> Bitmap {
     guard let region = grid.region(of: tile) else {
       throw LoadError(.undecodable, .decode, name, "no tile \(tile.column), \(tile.row) at level \(tile.level)")
@@ -138,7 +141,7 @@ final class TileReader: Sendable {
     }
   }
 
-  /// Decodes on the queue of decodes, as urgently as those want it who wait.
+  /// Decodes on the queue of decodes, with the highest priority of the waiting callers.
   private func decode(
     _ handle: TileHandle,
     _ body: @escaping @Sendable (DecodeOptions) throws(ImageError) -> Bitmap,
@@ -154,7 +157,7 @@ final class TileReader: Sendable {
 
   // MARK: Overviews
 
-  /// Passes pictures of at most `maximum` pixels on the longer side to `show`, until the finished one.
+  /// Passes pictures of at most `maximum` pixels on the longer side to `show`, up to the finished one.
   func overviews(maximum: Int, show: @Sendable (Bitmap) -> Void) async throws(LoadError) {
     if isDrawn { return show(try await drawOverview(maximum)) }
     if let known = coarse.finishedOverview { return show(try await resized(known, maximum)) }
@@ -186,14 +189,14 @@ final class TileReader: Sendable {
   }
 }
 
-/// The index of a baseline JPEG, made once in the background.
+/// The index of a baseline JPEG, which is made once in the background.
 final class TileIndex: Sendable {
   private let source: PipelineResources.Source
   private let resources: PipelineResources
   private let work: SharedWork<Int, JPEGIndex?, LoadError>
   private let made = Lock<Result<JPEGIndex?, LoadError>?>(nil)
 
-  /// Begins to make the index.
+  /// Starts making the index.
   init(_ source: PipelineResources.Source, _ resources: PipelineResources) {
     (self.source, self.resources, work) = (source, resources, SharedWork(executor: resources.executor))
     work.subscribe(to: 0, priority: source.request.priority) { _ in
@@ -202,7 +205,7 @@ final class TileIndex: Sendable {
     }
   }
 
-  /// Returns the index as soon as it is made; `nil` if the file has none.
+  /// Returns the index as soon as it is made, or `nil` if the file has none.
   func value(_ priority: Priority) async throws(LoadError) -> JPEGIndex? {
     if let known = made.withLock({ $0 }) { return try known.get() }
     let cancelled = LoadError(cancelled: source.request.name)
@@ -222,7 +225,7 @@ final class TileIndex: Sendable {
           do throws(ImageError) {
             return try JPEGIndex(source.data, limits: options.limits) { item.isCancelled }
           } catch {
-            // Files of several scans and other colours are decoded in a pass.
+            // Files with several scans or other colours are decoded in a pass.
             guard error.code == .unsupported else { throw error }
             return nil
           }
@@ -231,7 +234,7 @@ final class TileIndex: Sendable {
     } catch {
       result = .failure(error)
     }
-    // Before anybody hears of it, and could ask again.
+    // The result is set before callers receive it and could ask again.
     made.withLock { $0 = result }
     return try result.get()
   }

@@ -2,9 +2,9 @@ import Vitrine
 import VitrineCaching
 import VitrineRuntime
 
-/// The tiles of a file that a pass has made, in the pipeline's disk cache, or else in memory.
+/// The store of a file's tiles from passes: the pipeline's disk cache, or memory if there is none.
 final class TileStore: Sendable {
-  /// The maximum number of bytes of tiles in memory, if there is no disk cache.
+  /// The maximum size of the tiles in memory, in bytes, without a disk cache.
   private static let memoryLimit = 96 << 20
 
   private struct Memory {
@@ -36,7 +36,7 @@ final class TileStore: Sendable {
     key = CacheKey { key in
       key.append("tile")
       key.append(TileCoding.version)
-      // Who may not share an image may not learn that another has it, either.
+      // A client that may not share an image must not learn that another one has it, either.
       key.append(request.cachePartition)
       key.append(Int(truncatingIfNeeded: contentID.low))
       key.append(Int(truncatingIfNeeded: contentID.high))
@@ -53,10 +53,10 @@ final class TileStore: Sendable {
     }
   }
 
-  /// True if tiles are kept only in memory.
+  /// A Boolean value that indicates whether tiles are stored in memory only.
   var isInMemory: Bool { writes == nil }
 
-  /// The lowest level of which all tiles are kept in memory.
+  /// The lowest level whose tiles all fit in memory.
   var memoryLevel: Int {
     grid.levels.first { level in
       let size = grid.size(of: level)
@@ -64,7 +64,7 @@ final class TileStore: Sendable {
     } ?? grid.levels.upperBound
   }
 
-  /// Returns the tiles that are not stored.
+  /// Returns the tiles that are not in the store.
   func missing(_ tiles: [TilePlace]) async -> Set<TilePlace> {
     guard let reads else {
       return memory.withLock { memory in Set(tiles.filter { memory.tiles[$0] == nil }) }
@@ -73,7 +73,7 @@ final class TileStore: Sendable {
     return Set(zip(tiles, heads).filter { $0.1 == nil }.map(\.0))
   }
 
-  /// Returns a stored tile.
+  /// Returns a tile from the store.
   func tile(_ tile: TilePlace, _ priority: Priority) async -> Bitmap? {
     let known = memory.withLock { memory -> Bitmap? in
       memory.use += 1
@@ -84,7 +84,7 @@ final class TileStore: Sendable {
     guard let reads, let entry = await reads.entry(for: key(of: tile)), let size = grid.region(of: tile) else {
       return nil
     }
-    // A damaged entry is replaced by the pass that comes now.
+    // The pass that follows replaces a damaged entry.
     return try? await resources.process(name, priority: priority) { _, _ in
       TileCoding.bitmap(of: entry.data, width: size.width, height: size.height)
     }
@@ -105,13 +105,15 @@ final class TileStore: Sendable {
     }
   }
 
-  /// Stores a tile, and calls `end` when it can be read; does not block.
+  /// Stores a tile, and calls `end` when it can be read.
+  ///
+  /// Does not block.
   func store(_ tile: TilePlace, _ bitmap: Bitmap, end: @escaping @Sendable () -> Void) {
     guard let writes else {
       memory.withLock { Self.keep(tile, bitmap, &$0) }
       return end()
     }
-    // So that the cache's `flush()` waits for it, and for its encoding on a worker.
+    // The write is registered, so that the cache's `flush()` waits for it and for its encoding on a worker.
     resources.addWrite { [resources, name, contentID, key = key(of: tile)] in
       let encoded = try? await resources.process(name, priority: .low) { _, _ in TileCoding.data(of: bitmap) }
       let data = encoded ?? TileCoding.data(of: bitmap)
@@ -127,7 +129,7 @@ final class TileStore: Sendable {
     memory.byteCount += bitmap.byteCount - (memory.tiles[tile]?.bitmap.byteCount ?? 0)
     memory.tiles[tile] = (bitmap, memory.use)
     while memory.byteCount > memoryLimit,
-      // The finest level first, and of that the tile that was used last the longest ago.
+      // The finest level is evicted first, and within it the least recently used tile.
       let last = memory.tiles.min(by: { ($0.key.level, $0.value.use) < ($1.key.level, $1.value.use) })
     {
       memory.byteCount -= last.value.bitmap.byteCount

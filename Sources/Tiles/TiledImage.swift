@@ -1,27 +1,27 @@
 public import Vitrine
 import VitrineRuntime
 
-/// A picture of any size, read a tile at a time.
+/// A picture of any size that is read a tile at a time.
 ///
 /// ```swift
 /// let image = try await pipeline.tiledImage(for: request)
 /// for try await overview in image.overviews(maximum: 1024) { show(overview) }
 /// let tile = try await image.tile(TiledImage.Tile(level: 0, column: 3, row: 2))
 /// ```
-/// The picture is never in memory as a whole, only the encoded file is. How a tile is made depends on the file:
-/// - Baseline JPEG has an index (`JPEGIndex`), made once in the background. A fine tile costs as much as its pixels,
-///   wherever it is.
-/// - Other formats cannot be entered in the middle. They are decoded in one pass from top to bottom, which makes the
-///   tiles of all levels and stores them in `ImagePipeline.Configuration.diskCache`. There they are found from then
-///   on, also by the next run of the program. A tile that has been evicted meanwhile starts another pass, which stores
-///   only what is missing. Without a disk cache, the small levels stay in memory, and fine tiles are decoded anew.
-/// - A drawing is drawn at each level anew.
+/// The encoded file is in memory, but never the whole picture. The format of the file determines how a tile is made:
+/// - Baseline JPEG has an index (`JPEGIndex`), made once in the background. The cost of a fine tile depends on its
+///   pixels, and not on its place.
+/// - Other formats have no random access. They are decoded in one pass from top to bottom, which makes the tiles of all
+///   levels and stores them in `ImagePipeline.Configuration.diskCache`, also for the next run of the program. A tile
+///   that has been evicted meanwhile starts another pass, which stores only the missing tiles. Without a disk cache,
+///   the small levels stay in memory, and fine tiles are decoded anew.
+/// - A drawing is drawn anew at each level.
 ///
-/// **Pixels.** Level 0 has the pixels of the decoded picture. Each further level averages blocks of 2x2 pixels of the one
-/// before, counted from the top left as stored, within one 255th. For JPEG, the decoder does a part of that: there,
-/// levels above 0 have a little less of the finest detail.
+/// **Pixels.** Level 0 has the pixels of the decoded picture. Each further level averages blocks of 2x2 pixels of the
+/// previous one, counted from the top left as stored, within one 255th. For JPEG, the decoder does a part of the
+/// averaging, so levels above 0 have a little less of the finest detail.
 ///
-/// It is safe to use from any thread. Releasing it stops the work that is left.
+/// It is safe to use from any thread. Releasing it stops the remaining work.
 public final class TiledImage: Sendable {
   /// The place of a tile.
   public struct Tile: Hashable, Sendable, CustomStringConvertible {
@@ -32,7 +32,9 @@ public final class TiledImage: Sendable {
     /// The row, counted from 0 at the top.
     public var row: Int
 
-    /// Makes a place; one outside the picture is rejected where it is used.
+    /// Creates a place.
+    ///
+    /// A place outside the picture is rejected on use.
     public init(level: Int, column: Int, row: Int) {
       (self.level, self.column, self.row) = (level, column, row)
     }
@@ -44,7 +46,7 @@ public final class TiledImage: Sendable {
   /// The length of a tile's sides, in pixels; tiles at the right and bottom edges are smaller.
   public static let tileSize = TileGrid.side
 
-  /// The facts of the file's header; `ImageInfo.width` and `ImageInfo.height` are those of the upright picture.
+  /// The facts of the file's header; `ImageInfo.width` and `ImageInfo.height` refer to the upright picture.
   public let info: ImageInfo
   private let reader: TileReader
 
@@ -57,13 +59,13 @@ public final class TiledImage: Sendable {
   /// The origin of the file's bytes.
   public var origin: ImageResponse.Origin { reader.source.origin }
 
-  /// A Boolean value that indicates whether the file's bytes were out of date when they were read.
+  /// A Boolean value that indicates whether the file's bytes were stale when they were read.
   public var isStale: Bool { reader.source.isStale }
 
   /// The levels of the picture.
   ///
-  /// Level 0 is the picture's own size, level n is 1/2^n of it, and the last level fits into one tile. Drawings also
-  /// have levels below 0: -1 is twice the size, and so on.
+  /// Level 0 has the picture's own size, level n 1/2^n of it, and the last level fits into one tile. Drawings also have
+  /// levels below 0: -1 is twice the size, and so on.
   public var levels: ClosedRange<Int> { reader.grid.levels }
 
   /// Returns the size of the whole picture at a level of ``levels``, in pixels; fractions are rounded up.
@@ -78,15 +80,15 @@ public final class TiledImage: Sendable {
 
   /// Returns the upright pixels of a tile.
   ///
-  /// Waits until they have been decoded on the pipeline's threads or read from the disk, or, while a pass over the file
-  /// is running, until that has come there. Equal calls share the work. If all their tasks are cancelled, the work
-  /// stops; a pass goes on, as it makes the other tiles, too.
+  /// Waits until the pixels have been decoded on the pipeline's threads or read from the disk, or until a running pass
+  /// over the file has reached the tile. Equal calls share the work. If all their tasks are cancelled, the work stops;
+  /// a pass continues, since it makes the other tiles, too.
   ///
   /// - Parameters:
   ///   - tile: The place.
   ///   - priority: The urgency of the work. Defaults to `Priority.normal`.
-  /// - Returns: The pixels: ``tileSize`` on each side, or fewer at the right and bottom edges. In the request's colour
-  ///   space.
+  /// - Returns: The pixels in the request's colour space: ``tileSize`` on each side, or fewer at the right and bottom
+  ///   edges.
   /// - Throws: `LoadError`: `.undecodable` for damage, for a limit that is exceeded and for a place outside the
   ///   picture; `.overloaded`; `.cancelled`, at once, if the awaiting task is cancelled.
   public func tile(_ tile: Tile, priority: Priority = .normal) async throws(LoadError) -> Bitmap {
@@ -94,14 +96,14 @@ public final class TiledImage: Sendable {
     return try await reader.tile(TilePlace(level: tile.level, column: tile.column, row: tile.row), priority)
   }
 
-  /// Returns the whole picture in a small size, as far as it is known while a pass over the file is running.
+  /// Returns the whole picture in a small size, as far as it is decoded while a pass over the file is running.
   ///
-  /// The stream has at most ten pictures a second, in which the missing rows are transparent, and ends with the finished
-  /// one. Where nothing has to be waited for, that is the only one. If they are not read in time, only the newest waits.
-  /// The stream retains the image.
+  /// The stream has at most ten pictures a second, in which the missing rows are transparent, and ends with the
+  /// finished one. If the finished picture is available at once, it is the only one. A slow reader gets only the newest
+  /// picture. The stream retains the image.
   ///
-  /// - Parameter maximum: The maximum length of the longer side, in pixels. A picture larger than 2,048 pixels may come
-  ///   smaller than that: it is meant to be shown until there are tiles.
+  /// - Parameter maximum: The maximum length of the longer side, in pixels. Above 2,048 pixels the picture may be
+  ///   smaller than requested, since it is meant to be shown until there are tiles.
   /// - Returns: The pictures. The stream throws a `LoadError`.
   public func overviews(maximum: Int) -> AsyncThrowingStream<Bitmap, any Error> {
     AsyncThrowingStream(bufferingPolicy: .bufferingNewest(1)) { continuation in

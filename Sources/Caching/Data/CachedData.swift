@@ -24,11 +24,11 @@ public struct CachedData: Sendable, Hashable {
   public var expires: Date?
   /// The time at which the entry was stored.
   public var stored: Date
-  /// A Boolean value that indicates whether only this machine has use for the bytes, such as raw pixels.
+  /// A Boolean value that indicates whether the bytes are useful to this machine only, such as raw pixels.
   ///
   /// Remote tiers do not store them. Defaults to `false`. A cache on disk does not keep it.
   public var isMachineLocal = false
-  /// A Boolean value that indicates whether the origin allows nobody to store the bytes who serves others.
+  /// A Boolean value that indicates whether shared caches must not store the bytes (`Cache-Control: private`).
   ///
   /// Remote tiers do not store them, and remove an older entry of the key. Defaults to `false`. A cache on disk does not
   /// keep it.

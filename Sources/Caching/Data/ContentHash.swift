@@ -43,7 +43,7 @@ package struct ContentHash: Sendable {
     unsafe keep(bytes[end...])
   }
 
-  /// Appends bytes to `rest`, which must have room for them.
+  /// Appends bytes to `rest`, which has room for them.
   private mutating func keep(_ bytes: Slice<UnsafeRawBufferPointer>) {
     // `rest` is only written while the closure runs, and a slice out of bounds traps.
     unsafe withUnsafeMutableBytes(of: &rest) { rest in
@@ -102,7 +102,7 @@ package struct ContentHash: Sendable {
 
   private mutating func takeStripes(_ bytes: UnsafeRawBufferPointer) {
     guard let start = bytes.baseAddress else { return }
-    // Local variables stay in registers.
+    // Local copies stay in registers.
     var (low, high) = (low, high)
     var offset = 0
     while offset &+ Self.stripe <= bytes.count {

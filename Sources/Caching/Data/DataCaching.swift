@@ -2,7 +2,7 @@ public import VitrineRuntime
 
 /// A cache of bytes by key.
 ///
-/// Nothing throws. If a cache fails, it misses, and the caller loads.
+/// No operation throws. If a cache fails, it misses, and the caller loads.
 public protocol DataCaching: Sendable {
   /// Returns the entry for a key, fresh or expired, and counts it as used.
   func entry(for key: CacheKey) async -> CachedData?
@@ -45,7 +45,7 @@ public protocol DataCaching: Sendable {
 
   /// Returns the heads of the entries for some keys, fresh or expired.
   ///
-  /// A head has the body only if that is in memory already. Does not count as use and changes nothing.
+  /// A head has the body only if that is in memory already. It does not count as use and changes nothing.
   ///
   /// - Returns: One element for each key, in the same order, `nil` where there is no entry.
   func heads(for keys: [CacheKey]) async -> [CachedDataHead?]
@@ -59,7 +59,7 @@ public protocol DataCaching: Sendable {
   /// Returns the contents and the history of the cache in numbers.
   func statistics() async -> DataCacheStatistics
 
-  /// Waits until everything is stored where it outlives the process, if the cache does that at all.
+  /// Waits until everything is stored durably, if the cache outlives the process.
   func flush() async
 }
 

@@ -1,6 +1,6 @@
 import VitrineRuntime
 
-/// A cache that keeps the beginning of a body whose download broke, for a later download to resume.
+/// A cache that stores partial bodies of broken downloads, for later downloads to resume.
 ///
 /// ```swift
 /// if let partial = await cache.partial(for: key) {
@@ -34,7 +34,7 @@ package protocol PartialStoring: DataCaching {
 extension DiskCache: PartialStoring {
   /// Creates a writer for a body whose length need not be known.
   ///
-  /// Nothing is written to disk before 256 KB have arrived.
+  /// The first 256 KB are held in memory before a file is created.
   public func bodyWriter(for key: CacheKey) async -> BodyWriter {
     let hash = await hash(of: key)
     return BodyWriter(self, key, hash, StreamedBody(key, hash, isPartial: false, metadata: Data()), hasStarted: false)
@@ -54,7 +54,7 @@ extension DiskCache: PartialStoring {
     }
     // The task was cancelled, or no thread was available.
     guard let partial = answer?.first else { return nil }
-    // No checkpoint matched, so none of it is usable.
+    // No checkpoint matched, so the whole body is unusable.
     if partial == nil { await removePartial(for: key) }
     return partial
   }

@@ -16,15 +16,15 @@ public import VitrineRuntime
 /// is in it.
 ///
 /// **Visible.** The number, length and kind of the entries, the times of their storing and last use, common prefixes of
-/// their keys (the sizes of one image), and the expiry as stored in the underlying cache. An attacker who can write to
-/// the folder can restore an older version of a whole entry.
+/// their keys (the sizes of one image), and the expiry as stored in the underlying cache. An attacker with write access
+/// to the folder can restore an older version of a whole entry.
 ///
 /// **Errors.** An entry that cannot be sealed is not stored. An entry that does not open (another secret, damage, a
 /// swap) is dropped and counts as a miss.
 ///
-/// Originals and finished images work as in the underlying cache, at the cost of the cipher. More than 16 KB are
-/// sealed and opened on the cache's own threads. Partial bodies of broken downloads are not kept, since an AEAD cannot
-/// authenticate half a message. For a tier in memory, put a ``MemoryDataCache`` in front of this cache in a
+/// Originals and finished images work as in the underlying cache, at the cost of the cipher. Bodies of more than 16 KB
+/// are sealed and opened on the cache's own threads. Partial bodies of broken downloads are not kept, since an AEAD
+/// cannot authenticate half a message. For a tier in memory, put a ``MemoryDataCache`` in front of this cache in a
 /// `TieredDataCache`. An underlying cache belongs to one secret: for another secret use another folder, or remove
 /// everything first.
 public final class SealedDataCache: DataCaching {
@@ -45,7 +45,7 @@ public final class SealedDataCache: DataCaching {
   /// Creates a cache in front of another one.
   ///
   /// - Parameters:
-  ///   - cache: The cache that stores the sealed entries. Nothing else should use it.
+  ///   - cache: The cache that stores the sealed entries. It must have no other users.
   ///   - secret: The secret that hides keys and content ids. Store it with the cipher's key and for as long.
   ///   - seal: The closure that encrypts and authenticates.
   ///   - open: The closure that verifies and decrypts.
@@ -75,8 +75,8 @@ public final class SealedDataCache: DataCaching {
 
   /// Returns the heads of the entries for some keys, without their bodies.
   ///
-  /// Opens the metadata only and does not count as use. The length is that of the sealed body, which is longer than the
-  /// plain one. An entry that does not open is a miss, and is dropped at the next use.
+  /// Opens the metadata only and does not count as use. The length is the sealed body's, which is longer than the plain
+  /// one's. An entry that does not open is a miss, and is dropped at the next use.
   public func heads(for keys: [CacheKey]) async -> [CachedDataHead?] {
     let keyNames = keys.map { names.name(of: $0) }
     let heads = await cache.heads(for: keyNames)
@@ -186,7 +186,7 @@ public final class SealedDataCache: DataCaching {
     context("body \(kind.rawValue)", key, contentID)
   }
 
-  /// Returns the bytes to authenticate with one part of an entry, so that the part is valid nowhere else.
+  /// Returns the bytes to authenticate with one part of an entry, so that the part is valid in no other place.
   private func context(_ part: String, _ key: CacheKey, _ contentID: ContentID) -> Data {
     let parts = CacheKey {
       $0.append(part)
@@ -272,8 +272,8 @@ private struct SealedNames: Sendable {
     return ContentID(low: left, high: right)
   }
 
-  // A permutation of 128 bits made of a keyed function of 64 bits, after Luby and Rackoff (1988). Four rounds resist an
-  // attacker who can query both directions.
+  // The permutation of 128 bits consists of rounds of a keyed function of 64 bits, after Luby and Rackoff (1988). Four
+  // rounds resist an attacker with queries in both directions.
   private static let rounds: UInt8 = 4
 
   private func mix(_ half: UInt64, _ round: UInt8, _ name: CacheKey) -> UInt64 {

@@ -1,8 +1,8 @@
 import VitrineRuntime
 
-/// A cache made of caches on this machine and others, such as `TieredDataCache` of VitrineTiers.
+/// A cache that consists of caches on this machine and others, such as `TieredDataCache` of VitrineTiers.
 package protocol TieredDataCaching: DataCaching {
-  /// The cache that keeps partial bodies; `nil` if none does.
+  /// The cache that stores partial bodies; `nil` if none does.
   var partialStoring: (any PartialStoring)? { get }
 
   /// Renews an entry on this machine, and removes it from the others.
@@ -10,7 +10,8 @@ package protocol TieredDataCaching: DataCaching {
 }
 
 extension DataCaching {
-  /// Renews an entry as ``renew(_:contentID:expires:metadata:)`` does; other machines drop one that is private from now on.
+  /// Renews an entry as ``renew(_:contentID:expires:metadata:)`` does; other machines drop an entry that has become
+  /// private.
   @discardableResult
   package func renew(
     _ key: CacheKey,

@@ -1,20 +1,20 @@
-/// The answer of a cache that was asked without waiting.
+/// The result of a look-up that does not wait.
 package enum WarmEntry: Sendable {
   /// The entry, which counts as used.
   case entry(CachedData)
   /// The cache has no entry, which counts as a miss.
   case missing
-  /// The cache cannot tell without waiting.
+  /// The cache would have to wait for the result.
   ///
-  /// Nothing was counted. Call ``DataCaching/entry(for:)``.
+  /// The look-up was not counted. Call ``DataCaching/entry(for:)``.
   case unknown
 }
 
-/// A cache of bytes that can often answer on the caller's thread.
+/// A cache of bytes with a synchronous look-up that often succeeds.
 package protocol WarmDataCaching: DataCaching {
   /// Returns the entry for a key, fresh or expired, if that needs no waiting.
   ///
-  /// Synchronous. Never waits for a device or another thread's work.
+  /// Synchronous: it never waits for a device or another thread's work.
   func warmEntry(for key: CacheKey) -> WarmEntry
 
   /// Returns the same, and leaves counting a miss to the caller if `countsMiss` is `false`.

@@ -58,8 +58,8 @@ public final class BodyWriter: Sendable {
   ///
   /// - Parameters:
   ///   - bytes: The bytes.
-  ///   - resume: A closure that is called once, on another thread, when there is room again. Only used if this returns
-  ///     `false`.
+  ///   - resume: A closure that is called once, on another thread, when there is room again. It is not called if this
+  ///     returns `true`.
   /// - Returns: A Boolean value that indicates whether there is room for more. The bytes are taken in any case.
   package func offer(_ bytes: Data, whenThereIsRoom resume: @escaping @Sendable () -> Void) -> Bool {
     let (piece, isFull) = state.withLock { state -> (Data?, Bool) in

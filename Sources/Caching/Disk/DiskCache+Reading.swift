@@ -2,7 +2,7 @@ import VitrineRuntime
 
 /// Look-ups.
 extension DiskCache {
-  /// The shared state's answer to a look-up.
+  /// The result of a look-up in the shared state.
   private enum Finding {
     case missing
     case staged(CachedData)
@@ -238,16 +238,16 @@ extension DiskCache {
       }
       state.damaged += 1
       state.drop(place.hash)
-      // Otherwise an older version might come back after a crash.
+      // Without the owed removal an older version might come back after a crash.
       if !state.isReader { state.owedRemovals[place.hash] = now.removalSequence }
     }
   }
 }
 
 extension DiskCache: WarmDataCaching {
-  /// Looks into staged entries and the system's page cache.
+  /// Looks for the entry among staged entries and in the system's page cache.
   ///
-  /// The answer is unknown while the folder is being opened.
+  /// The result is unknown while the folder is being opened.
   package func warmEntry(for key: CacheKey, countsMiss: Bool) -> WarmEntry {
     let secret = shared.withLock { $0.phase == .opening ? nil : $0.secret }
     guard let secret else { return .unknown }

@@ -31,11 +31,11 @@ extension DiskCache {
     // Replaced and forgotten entries are released without the lock.
     let (isStaged, isDue, left) = shared.withLock { state -> (Bool, Bool, Displaced) in
       guard state.phase == .open, let (operation, content) = decide(state) else { return (false, false, Displaced()) }
-      // The removal of an entry from its other lane takes the number before its own.
+      // The removal of an entry from its other lane takes the sequence before its own.
       state.sequence += 1
       let sequence = state.nextSequence()
       if let retry = state.retryUptime, uptime < retry, !state.isReader {
-        // The disk is failing. An entry that cannot be stored must at least not leave an older one in its place.
+        // The disk is failing. If an entry cannot be stored, an older one must not remain in its place.
         if case .renew = operation { return (false, false, Displaced()) }
         if state.drop(hash) != nil { state.owedRemovals[hash] = sequence }
         return (true, false, Displaced())

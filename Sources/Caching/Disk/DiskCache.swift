@@ -10,14 +10,15 @@ public import VitrineRuntime
 ///
 /// An entry can be read as soon as it is stored. It is written soon afterwards, many entries with one system call.
 /// Every byte is verified against a checksum when it is read, and a damaged entry is a miss. If the process is killed,
-/// at most the entries of the last moment are lost. If the power fails, those of the last second.
+/// at most the entries of the last moment are lost. After a power failure, at most the entries of the last second are
+/// lost.
 ///
 /// **Limit.** The folder never exceeds the limit by more than 5 %, with everything in it counted. Entries unused for
 /// long leave first, entries used often leave late, and large entries leave before small ones of the same age.
-/// Originals may take up 80 % of the limit and finished images 20 %. Either may use what the other leaves free.
+/// Originals may take up 80 % of the limit and finished images 20 %. Either may use free space of the other.
 ///
-/// If others have nearly filled the disk, the cache takes up less. It leaves a twentieth of the disk free, at least 1
-/// GB and at most a fifth of the disk, but keeps a tenth of its limit.
+/// If the disk is nearly full, the cache takes up less. It leaves a twentieth of the disk free, at least 1 GB and at
+/// most a fifth of the disk, but keeps a tenth of its limit.
 ///
 /// **One writer.** One cache at a time writes to a folder. A second one, in this or another process, reads the stored
 /// entries and keeps its own in memory.
@@ -40,7 +41,7 @@ public final class DiskCache: DataCaching {
   let reading: WorkQueue
   let waiters = Lock(Waiters())
   private let warnings: DiskWarnings
-  /// The reason why this cache may not write to the folder; `nil` if another one writes to it, or it does so itself.
+  /// The reason why this cache may not write to the folder; `nil` if it writes, or another cache does.
   package let refusal: FileError?
 
   /// The maximum length of a record that is read on the caller's thread, in bytes.
@@ -100,7 +101,7 @@ public final class DiskCache: DataCaching {
         lockFile = try files.open(folder.path("lock"), isWritable: true, isCreated: true)
       }
     } catch {
-      // What may be read is read, as if another cache wrote to it.
+      // A readable folder is read, as if another cache wrote to it.
       guard [EACCES, EPERM, EROFS].contains(error.code), case .known = (try? folder.readFormat()) ?? .missing else {
         throw DiskCacheError(path: folder.path, reason: error.description)
       }
@@ -204,7 +205,7 @@ public final class DiskCache: DataCaching {
     await opened()
     let (isOthers, before) = shared.withLock { state in
       let before = state.removeAll()
-      // The files belong to another cache, or may by now.
+      // The files belong to another cache, or may do so by now.
       let isOthers = state.isReader || state.phase == .closed
       if isOthers {
         state.doomedPartials.removeAll()

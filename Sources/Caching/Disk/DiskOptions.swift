@@ -22,18 +22,18 @@ package struct DiskOptions: Sendable {
   ///
   /// A smaller one is not worth the request that resumes it.
   package static let partialMinimum = 16 << 10
-  /// The maximum total size of partial bodies that nothing appends to, in bytes.
+  /// The maximum total size of idle partial bodies, in bytes.
   package var partialShare: Int
   /// The time after storing at which an entry is no longer returned, or `nil` for no limit.
   package var lifetime: Duration?
 
   let scores = [EvictionScore(fixedCost: 200_000), EvictionScore(fixedCost: 200_000)]
-  /// The shares of originals and finished images when both need more than there is, in percent.
+  /// The shares of originals and finished images when the limit is too small for both, in percent.
   let laneShares = [80, 20]
 
   package init(sizeLimit: Int) {
     self.sizeLimit = max(0, sizeLimit)
-    // With 1/32, the copies of one segment stay within the tolerance of the limit. Under 32 MB that takes smaller
+    // With 1/32, the copies of one segment stay within the tolerance of the limit. Limits under 32 MB need smaller
     // segments.
     segmentSize = min(64 << 20, max(32 << 10, sizeLimit / 32))
     spillThreshold = min(1 << 20, segmentSize / 2)

@@ -16,7 +16,7 @@ struct StreamedFile: SizedFile {
   var group: Int { isPartial ? 1 : 0 }
 }
 
-/// The journal of a partial body: a record with the key, then checkpoints that say how much of the body is complete.
+/// The journal of a partial body: a record with the key, then checkpoints that record the complete part of the body.
 enum PartialJournal {
   /// The extent of the body at some time.
   struct Checkpoint {
@@ -58,7 +58,7 @@ enum PartialJournal {
     return writer.bytes
   }
 
-  /// Reads the journal up to the first damaged record, or returns `nil` if that is the one with the key.
+  /// Reads the journal up to the first damaged record, or returns `nil` if the record with the key is damaged.
   static func read(_ number: UInt64, in folder: DiskFolder) -> Contents? {
     guard
       let file = try? folder.files.open(folder.path(folder.journalName(number)), isWritable: false, isCreated: false),

@@ -1,5 +1,5 @@
 extension CacheKey {
-  /// One part of a key.
+  /// A part of a key.
   public enum Part: Hashable, Sendable {
     /// No value, which differs from an empty text.
     case none
@@ -9,9 +9,9 @@ extension CacheKey {
     case bytes([UInt8])
     /// A whole number.
     case integer(Int64)
-    /// A number, told apart by its bit pattern.
+    /// A number, compared by its bit pattern.
     case number(Double)
-    /// True or false.
+    /// A Boolean value.
     case flag(Bool)
     /// A key within a key.
     case key(CacheKey)
@@ -23,7 +23,7 @@ extension CacheKey {
 
     /// Creates a builder that allocates `count` bytes once.
     ///
-    /// More bytes than that are no error.
+    /// The key may have more bytes.
     ///
     /// To make a key and its prefix in one go, remember ``count`` where the prefix ends, and take the longer key's
     /// prefix when it is needed.
@@ -41,7 +41,7 @@ extension CacheKey {
     }
 
     init(after first: [UInt8]) {
-      // Room for a URL or a list of processors, so that the bytes hardly ever move.
+      // The capacity fits a URL or a list of processors, so that the bytes hardly ever move.
       bytes.reserveCapacity(first.count + 96)
       bytes += first
     }
@@ -54,7 +54,9 @@ extension CacheKey {
     /// Complexity: O(count), to hash them once.
     package consuming func key() -> CacheKey { CacheKey(bytes: bytes) }
 
-    /// Appends raw bytes, of which the caller knows that no other list of parts makes them.
+    /// Appends raw bytes.
+    ///
+    /// The caller ensures that no other list of parts encodes to the same bytes.
     package mutating func append(raw some: [UInt8]) { bytes.append(contentsOf: some) }
 
     /// Appends a part.
@@ -85,7 +87,7 @@ extension CacheKey {
       if let number { append(tag: 4, word: number.bitPattern) } else { bytes.append(0) }
     }
 
-    /// Appends true or false.
+    /// Appends a Boolean value.
     public mutating func append(_ flag: Bool) {
       bytes.append(5)
       bytes.append(flag ? 1 : 0)
@@ -114,7 +116,7 @@ extension CacheKey {
     }
   }
 
-  /// The parts of the key, or `nil` if it was not made of parts.
+  /// The parts of the key, or `nil` if it was not created from parts.
   ///
   /// Complexity: O(count).
   public var parts: [Part]? {
@@ -127,7 +129,7 @@ extension CacheKey {
     return parts
   }
 
-  /// Returns the number of bytes of the first `count` parts, or `nil` if the key was not made of as many.
+  /// Returns the number of bytes of the first `count` parts, or `nil` if the key has fewer.
   package func end(ofParts count: Int) -> Int? {
     var rest = bytes[...]
     for _ in 0..<count {

@@ -1,6 +1,6 @@
 import VitrineRuntime
 
-/// The key of a cache entry: bytes that contain everything that distinguishes the entry from others.
+/// The key of a cache entry: bytes that distinguish the entry from all others.
 ///
 /// Create a key once per request and pass it on, since creating it computes its hash. Copies share the bytes.
 ///
@@ -9,11 +9,11 @@ import VitrineRuntime
 /// let thumbnail = image.extended { $0.append(300); $0.append(300); $0.append("fit") }
 /// ```
 ///
-/// Any bytes make a key: none, ten thousand, zeros among them. Two keys are equal if their bytes are.
+/// Any bytes form a valid key, including none and zeros. Two keys are equal if their bytes are.
 public struct CacheKey: Hashable, Sendable, CustomStringConvertible {
   /// The bytes of the key.
   public let bytes: [UInt8]
-  // The hash under a secret of the process, for caches in memory. A disk cache uses a secret that it stores beside its
+  // The hash uses a secret of the process, for caches in memory. A disk cache uses a secret that it stores beside its
   // files, see ``hash(under:)``.
   package let hash: KeyHash
 
@@ -38,7 +38,7 @@ public struct CacheKey: Hashable, Sendable, CustomStringConvertible {
     self.init(bytes: builder.bytes)
   }
 
-  /// Returns the key made of this key's parts and further ones.
+  /// Returns the key of this key's parts and further ones.
   ///
   /// Complexity: O(count) in the bytes of all parts.
   public func extended(_ build: (inout Builder) -> Void) -> CacheKey {

@@ -15,7 +15,7 @@ package struct KeyHash: Hashable, Sendable {
 
   /// Replaces the hashing of dictionaries, which would hash once more, at ten times the cost.
   package func _rawHashValue(seed: Int) -> Int {
-    // Another seed must make another order, or copying one table into another would cluster the entries.
+    // Another seed must give another order, or copying one table into another would cluster the entries.
     let (high, low) = (low ^ UInt64(bitPattern: Int64(seed))).multipliedFullWidth(by: 0x9E37_79B9_7F4A_7C15)
     return Int(truncatingIfNeeded: high ^ low)
   }

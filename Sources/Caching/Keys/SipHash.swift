@@ -1,6 +1,6 @@
 /// SipHash-2-4 with a result of 128 bits: a hash that cannot be steered without knowing its secret.
 ///
-/// Strangers choose the URLs. With an unkeyed hash, one of them could make many keys collide. After Aumasson and
+/// URLs are untrusted input. With an unkeyed hash, an attacker could make many keys collide. After Aumasson and
 /// Bernstein, "SipHash: a fast short-input PRF" (2012), and the authors' reference for the 128-bit variant.
 package struct SipHash {
   /// The secret that a hash depends on.

@@ -1,9 +1,9 @@
 import CVitrineCaching
 
-/// The memory that the allocator holds and nobody uses.
+/// The freed memory that the allocator still holds.
 package enum FreeMemory {
-  /// Returns it to the system; blocks for some milliseconds a gigabyte.
+  /// Returns freed memory to the system; blocks for some milliseconds a gigabyte.
   ///
-  /// Glibc keeps freed memory below anything that is still in use. Other allocators return it by themselves.
+  /// Glibc keeps freed memory below any block that is still in use. Other allocators return it by themselves.
   package static func returnToSystem() { vitrine_return_free_memory() }
 }

@@ -15,8 +15,8 @@ public import VitrineRuntime
 /// to 95 % of it. With the default ``Eviction``, entries unused for long leave first, entries used often leave late, and
 /// a large entry leaves before a small one of the same age. Held entries (``hold(_:)``) leave only after everything else.
 ///
-/// **Order.** For one thread the order of uses is exact. Uses on different threads at the same time count as if they were
-/// at most a few dozen uses earlier or later.
+/// **Order.** For one thread the order of uses is exact. Simultaneous uses on different threads may count a few dozen
+/// uses earlier or later.
 ///
 /// - Complexity: O(1) for a look-up, without allocation. O(1) for a store, amortised: now and then one visits all
 ///   entries. An empty cache takes up 20 KB.
@@ -33,7 +33,7 @@ public final class MemoryCache<Value: Sendable>: Sendable {
 
   @usableFromInline
   let store: MemoryStore
-  // A value that is a single object needs no box, which would cost one more memory access.
+  // A value that is a single object needs no box, which would cost another memory access.
   @usableFromInline
   let isObject: Bool
   private let expiration: Expiration
@@ -122,15 +122,15 @@ public final class MemoryCache<Value: Sendable>: Sendable {
 
   /// Stores a value, replaces an older one of the same key, and counts it as used.
   ///
-  /// A value that costs more than the limit of one entry, that has already expired, or that only held entries could
-  /// make room for, is refused. The older value is removed all the same. Complexity: O(1), amortised.
+  /// A value is refused if it costs more than the limit of one entry, if it has already expired, or if it would need
+  /// the room of held entries. The older value is removed all the same. Complexity: O(1), amortised.
   ///
   /// - Parameters:
   ///   - value: The value.
   ///   - key: The key.
   ///   - cost: The cost in bytes. Negative costs count as 0.
   ///   - group: The group of variants that the value belongs to, see ``variants(of:)``. Defaults to none.
-  ///   - expiration: The expiration. Defaults to `nil`, which means that of the cache.
+  ///   - expiration: The expiration. Defaults to `nil`, the cache's default.
   /// - Returns: A Boolean value that indicates whether the value was stored.
   @discardableResult
   public func set(
@@ -173,7 +173,7 @@ public final class MemoryCache<Value: Sendable>: Sendable {
     store.remove(chosen.map { ($0.entry.key, $0.id) })
   }
 
-  /// All entries in no particular order, with their numbers of uses, including the store.
+  /// Returns all entries in no particular order, with their numbers of uses, including the store.
   func entries() -> [(key: CacheKey, value: Value, uses: Int)] {
     store.entries().map { ($0.entry.key, unbox($0.entry.value), $0.uses) }
   }

@@ -3,7 +3,7 @@ public import VitrineRuntime
 /// A cache of encoded bytes in memory: a tier in front of a ``DiskCache``, or a substitute for one.
 ///
 /// Encoded images take a tenth to a hundredth of the memory of decoded ones. In front of a disk cache this saves the
-/// read. That is cheap if the system has the file in memory, so this tier is worth most with a slow disk, or with none.
+/// read. A read is cheap if the system has the file in memory, so this tier helps most with a slow disk, or with none.
 ///
 /// ```swift
 /// let cache = TieredDataCache([.local(MemoryDataCache(sizeLimit: 32 << 20)), .local(disk)])

@@ -15,14 +15,16 @@ struct MemoryShards: ~Copyable, @unchecked Sendable {
 
   @safe
   private struct Slot: ~Copyable {
-    // Used only through its address, see below. What a hit writes follows it on the same cache line.
+    // The mutex is used only through its address, see below. The fields that a hit writes follow it on the same cache
+    // line.
     var mutex = unsafe pthread_mutex_t()
     var shard = MemoryShard()
   }
 
-  // Whole pairs of cache lines: the processor fetches pairs, and a write to one shard must not delay another.
+  // The stride is whole pairs of cache lines: the processor fetches pairs, and a write to one shard must not delay
+  // another.
   private static var stride: Int { 256 }
-  // On the heap, since POSIX gives a mutex an identity.
+  // The shards are on the heap, since POSIX gives a mutex an identity.
   private let memory: UnsafeMutableRawPointer
 
   init() {
@@ -47,7 +49,7 @@ struct MemoryShards: ~Copyable, @unchecked Sendable {
 
   /// Returns the number of the shard of a key, or of a group.
   ///
-  /// The hash is keyed, so strangers who choose the keys cannot fill one shard.
+  /// The hash is keyed, so untrusted keys cannot fill one shard.
   @inline(__always)
   static func number(of key: CacheKey) -> Int { Int(truncatingIfNeeded: key.hash.high) & (count - 1) }
 
@@ -65,7 +67,7 @@ struct MemoryShards: ~Copyable, @unchecked Sendable {
         break
       }
     }
-    // In bounds, and the memory lives as long as `self`.
+    // The slot is in bounds, and the memory lives as long as `self`.
     defer { unsafe pthread_mutex_unlock(mutex) }
     return unsafe body(&slot(number).pointee.shard)
   }
@@ -77,7 +79,7 @@ struct MemoryShards: ~Copyable, @unchecked Sendable {
 
   @inline(__always)
   private func slot(_ number: Int) -> UnsafeMutablePointer<Slot> {
-    // Initialised as a slot for each number below the count.
+    // The memory is initialised as a slot for each number below the count.
     unsafe (memory + number &* Self.stride).assumingMemoryBound(to: Slot.self)
   }
 
@@ -88,7 +90,7 @@ struct MemoryShards: ~Copyable, @unchecked Sendable {
   }
 }
 
-/// One of the locked tables of a ``MemoryStore``.
+/// A locked table of a ``MemoryStore``.
 struct MemoryShard: ~Copyable {
   /// The time of the latest use of an entry here, see ``UseClock``.
   var time: UInt64 = 0

@@ -20,7 +20,7 @@ extension MemoryStore.Totals {
     return excess.cost > 0 || excess.count > 0
   }
 
-  /// Returns what may stay where `need` is added, 5 % below each limit that would be exceeded, or `nil` if none would.
+  /// Returns the goal for adding `need`, 5 % below each limit that would be exceeded, or `nil` if none would.
   ///
   /// Ignores a limit that is not exceeded, so that keeping the other one evicts no more than it must.
   func ampleGoal(for need: EvictionGoal) -> EvictionGoal? {
@@ -33,7 +33,7 @@ extension MemoryStore.Totals {
   }
 }
 
-/// Evicts from all shards by one order.
+/// Evicts from all shards in one order.
 ///
 /// Ages of different shards can be compared, see ``UseClock``. Shards are looked at one after the other, so hits and
 /// stores that fit go on meanwhile.
@@ -56,7 +56,7 @@ extension MemoryStore {
     evict(to: limits.goal, .limit, includingHeld: true)
   }
 
-  /// Evicts until `need` fits, sparing held entries and the one to be replaced.
+  /// Evicts until `need` fits, sparing held entries and the entry to be replaced.
   ///
   /// - Returns: `false` if there is nothing to evict.
   func makeRoom(for need: EvictionGoal, replacing key: CacheKey) -> Bool {
@@ -104,7 +104,7 @@ extension MemoryStore {
       guard totals.withLock({ $0.exceeds(goal) }) else { break }
       let entry = shards.withLock(victim.shard) { shard -> Entry? in
         let place = victim.entry.place
-        // It may have been replaced, removed or held meanwhile.
+        // The entry may have been replaced, removed or held meanwhile.
         guard shard.table.id(place) == victim.entry.id, includingHeld || !shard.table.isHeld(place) else { return nil }
         return shard.table.remove(place)
       }
@@ -117,7 +117,7 @@ extension MemoryStore {
 
   /// Returns the fewest entries that free enough, by descending rank.
   ///
-  /// Of equal ranks the one unused for longer comes first.
+  /// Among equal ranks, the entry unused for longer comes first.
   private func victims(freeing excess: EvictionGoal, _ includingHeld: Bool, sparing key: CacheKey?) -> [Candidate] {
     var candidates = candidates(includingHeld, sparing: key)
     var costs = ScoreHistogram()
@@ -148,7 +148,7 @@ extension MemoryStore {
           number == spared ? key.flatMap { shard.table.place(of: $0) } : nil,
         )
       }
-      // Uses go on meanwhile, and none may be later than now.
+      // Uses continue meanwhile, and none may be later than now.
       let latest = UInt32(truncatingIfNeeded: max(now, time))
       for entry in entries where entry.place != sparedPlace {
         let age = latest &- entry.lastUse

@@ -3,13 +3,14 @@ import VitrineRuntime
 
 /// The part of a ``MemoryCache`` without the type of its values, compiled once and called directly.
 ///
-/// Entries lie in the shard of their key. A hit takes the lock of that shard and no other. Stores and removals also take
-/// ``totals``, since the limits hold over all shards. A store reserves its cost there before it inserts, and a removal
-/// gives its cost back after it, so the totals are never below what the shards hold and never above the limits.
+/// Entries lie in the shard of their key. A hit takes the lock of that shard and no other. Stores and removals also
+/// take ``totals``, since the limits hold over all shards. A store reserves its cost there before it inserts, and a
+/// removal gives its cost back after it, so the totals are never below the contents of the shards and never above the
+/// limits.
 @usableFromInline
 final class MemoryStore: Sendable {
   struct Limits: Sendable {
-    /// The maximum that counts as cost, so that no sum of costs overflows.
+    /// The maximum value of a cost, so that no sum of costs overflows.
     static let ceiling = Int.max / 4
 
     var cost: Int
@@ -32,17 +33,19 @@ final class MemoryStore: Sendable {
 
   struct Totals: Sendable {
     var limits: Limits
-    /// All but hits and misses, which the shards count.
+    /// The counts except for hits and misses, which the shards count.
     var statistics = MemoryCacheStatistics()
   }
 
   let shards = MemoryShards()
   let uses = UseClock()
-  /// Taken for a few instructions, also with a shard held, but not the other way around.
-  let totals: Lock<Totals>
-  /// Held by the thread that evicts, which takes one shard after the other.
+  /// The totals over all shards.
   ///
-  /// Never taken with a shard held.
+  /// The lock is taken for a few instructions, also with a shard held, but not the other way around.
+  let totals: Lock<Totals>
+  /// The lock of the evicting thread, which takes one shard after the other.
+  ///
+  /// It is never taken with a shard held.
   let evicting = Lock(())
   let eviction: Eviction
   let clock: any TimeSource
@@ -172,7 +175,7 @@ final class MemoryStore: Sendable {
         return true
       case .full(let need):
         guard !makeRoom(for: need, replacing: entry.key) else { continue }
-        // Everything that is left is held.
+        // All remaining entries are held.
         unlist(entry)
         refuse(entry.key)
         return false

@@ -4,7 +4,7 @@
 /// many entries, every touched line is a wait for memory, and fewer lines stay in the processor's cache more easily.
 /// All other fields are kept apart.
 struct MemoryTable {
-  /// 32 bytes.
+  /// A place of 32 bytes.
   private struct Place {
     /// The bytes of the key.
     var bytes: [UInt8] = []
@@ -176,7 +176,7 @@ struct MemoryTable {
     return entry
   }
 
-  /// Removes all entries, or those that are not held.
+  /// Removes all entries, or all unheld ones.
   mutating func removeAll(includingHeld: Bool) -> [MemoryStore.Entry] {
     places.indices.compactMap { place in includingHeld || !isHeld(place) ? remove(place) : nil }
   }

@@ -8,7 +8,7 @@
 struct PlaceIndex {
   private struct Slot {
     var tag: UInt32 = 0
-    /// One more than the place, or 0 in an empty slot.
+    /// The place plus one, or 0 in an empty slot.
     var number: UInt32 = 0
   }
 

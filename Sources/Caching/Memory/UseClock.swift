@@ -4,8 +4,8 @@ import VitrineRuntime
 /// A counter of uses, for their order.
 ///
 /// It is a Lamport clock, since a counter that all threads write at each use would be as slow as one lock. A use is
-/// later than the uses that its thread made before, and than all uses of the same shard. The order is therefore exact
-/// for one thread. A thread that was idle catches up with the others to ``step`` uses, by a time that they publish.
+/// later than the earlier uses of its thread, and than the earlier uses of its shard. The order is therefore exact for
+/// one thread. A thread that was idle catches up with the others to ``step`` uses, by a time that they publish.
 @safe
 struct UseClock: ~Copyable, @unchecked Sendable {
   // Sendable, since everything in the memory is atomic, and the pointer never changes.
@@ -13,7 +13,8 @@ struct UseClock: ~Copyable, @unchecked Sendable {
   /// The number of uses after which a thread publishes its time.
   private static var step: UInt64 { 16 }
   private static var threads: Int { 32 }
-  // Two cache lines: the processor fetches lines in pairs, and a write by one thread must not delay another.
+  // The stride is two cache lines: the processor fetches lines in pairs, and a write by one thread must not delay
+  // another.
   private static var stride: Int { 128 }
   /// The latest time of each thread, then the published time.
   ///
@@ -40,7 +41,7 @@ struct UseClock: ~Copyable, @unchecked Sendable {
     let published = unsafe slot(Self.threads)
     let known = unsafe published.pointee.load(ordering: .relaxed)
     let time = unsafe max(own.pointee.load(ordering: .relaxed), last, known) &+ 1
-    // No atomic addition: it would cost as much as a lock. Threads that share a slot may use the same time twice.
+    // An atomic addition would cost as much as a lock. Threads that share a slot may use the same time twice.
     unsafe own.pointee.store(time, ordering: .relaxed)
     if time &- known >= Self.step { unsafe published.pointee.store(time, ordering: .relaxed) }
     return time
@@ -48,7 +49,7 @@ struct UseClock: ~Copyable, @unchecked Sendable {
 
   @inline(__always)
   private func slot(_ number: Int) -> UnsafeMutablePointer<Atomic<UInt64>> {
-    // Initialised for each number up to that of the published time.
+    // The memory is initialised for each number up to the published time's.
     unsafe (memory + number &* Self.stride).assumingMemoryBound(to: Atomic<UInt64>.self)
   }
 }

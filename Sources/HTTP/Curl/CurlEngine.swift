@@ -4,7 +4,7 @@ import VitrineRuntime
 /// The thread that runs all transfers of a ``CurlLoader``.
 ///
 /// It sleeps in `curl_multi_poll` until sockets, time-outs or commands wake it. An ``AdmissionQueue`` decides which
-/// transfer starts next, and libcurl gets only transfers that run at once.
+/// transfer starts next, and libcurl receives only running transfers.
 @safe
 final class CurlEngine: @unchecked Sendable {
   // Sendable: `mailbox`, `hookQueue` and `options` never change; all else belongs to the engine's thread.
@@ -22,9 +22,11 @@ final class CurlEngine: @unchecked Sendable {
   private let share: UnsafeMutableRawPointer?
 
   private var queue: AdmissionQueue<ObjectIdentifier>
-  /// The queue of hooks: for each host as many as connections, each held until the load leaves the main queue.
+  /// The queue of hooks, with the same limit for each host as for connections.
   ///
-  /// A running hook holds no connection. Otherwise a hook that loads a token would wait for loads that wait for the
+  /// A slot is held until the load leaves the main queue.
+  ///
+  /// A running hook holds no connection. If it did, a hook that loads a token would wait for loads that wait for the
   /// token.
   private var preparations: AdmissionQueue<ObjectIdentifier>
   /// All transfers that have not ended, queued or running.
@@ -39,7 +41,7 @@ final class CurlEngine: @unchecked Sendable {
   /// The time of the current round, and of the next check for time-outs.
   private(set) var now = Duration.zero
   private var nextTimeoutCheck = Duration?.none
-  /// Set if a transfer was started since libcurl was last called.
+  /// Set if a transfer has started since the last call to libcurl.
   private var hasLaunched = false
 
   /// Creates an engine.
@@ -101,7 +103,7 @@ final class CurlEngine: @unchecked Sendable {
     for handle in abandoned { unsafe vitrine_curl_multi_remove_handle(multi, handle.easy) }
     abandoned = []
     idleHandles = []
-    // All handles are removed before, as libcurl requires.
+    // libcurl requires that all handles are removed before.
     unsafe vitrine_curl_multi_cleanup(multi)
     unsafe vitrine_curl_share_cleanup(share)
     mailbox.end()
@@ -160,7 +162,7 @@ final class CurlEngine: @unchecked Sendable {
       transfer.prepare(now: now)
       watchTime(of: transfer)
     }
-    // Look-ups that cannot be stopped count as transfers once there are many.
+    // Once there are many look-ups that cannot be stopped, they count as transfers.
     while abandoned.count < Self.abandonedLimit, let id = queue.admit() {
       guard let transfer = transfers[id] else { continue }
       launch(transfer)
@@ -215,7 +217,7 @@ final class CurlEngine: @unchecked Sendable {
     var result = CURLE_OK
     var hasAny = false
     defer {
-      // New commands may be more urgent than what waits.
+      // New commands may be more urgent than the waiting transfers.
       if hasAny { obeyMail() }
       admit()
     }
@@ -241,7 +243,7 @@ final class CurlEngine: @unchecked Sendable {
   private func follow(_ transfer: CurlTransfer) {
     do throws(HTTPError) {
       try transfer.redirect(options.addressGuard, at: now) { releaseSlot(of: transfer) }
-      // Back into the queue at its old position, since the next host has limits too.
+      // The transfer returns to its old position in the queue, since the next host has limits too.
       enqueue(transfer)
     } catch {
       finish(transfer, error)
@@ -302,7 +304,7 @@ final class CurlEngine: @unchecked Sendable {
   // MARK: - Time-outs
 
   private var pollTime: CInt {
-    // The end of a look-up wakes libcurl, but does not call us.
+    // The end of a look-up wakes libcurl, but does not call the engine.
     guard let next = nextTimeoutCheck else { return 60_000 }
     let wait = (next - now) / .milliseconds(1)
     return CInt(min(max(wait.rounded(.up), 0), 60_000))

@@ -10,7 +10,7 @@ final class CurlHandle {
   private var list: UnsafeMutablePointer<curl_slist>?
   private let message: UnsafeMutablePointer<CChar>
 
-  /// The transfer that the callbacks serve.
+  /// The transfer of the callbacks.
   private(set) var transfer: CurlTransfer?
   /// The reason why the guard refused one of the addresses.
   private(set) var refusal: String?
@@ -21,7 +21,7 @@ final class CurlHandle {
     guard let easy = unsafe vitrine_curl_easy_init() else { return nil }
     unsafe self.easy = easy
     unsafe message = .allocate(capacity: Int(CURL_ERROR_SIZE))
-    // The memory is new, and as long as libcurl requires.
+    // The memory is new, and has the length that libcurl requires.
     unsafe message.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
     self.engine = engine
   }
@@ -36,7 +36,7 @@ final class CurlHandle {
   /// Returns the object of an easy handle.
   static func of(_ easy: UnsafeMutableRawPointer) -> CurlHandle? {
     guard let pointer = unsafe vitrine_curl_get_private(easy) else { return nil }
-    // Set by `prepare`, only on handles in use, which the engine retains.
+    // `prepare` sets the pointer, only on handles in use, which the engine retains.
     return unsafe Unmanaged<CurlHandle>.fromOpaque(pointer).takeUnretainedValue()
   }
 
@@ -59,10 +59,11 @@ final class CurlHandle {
     set(CURLOPT_FOLLOWLOCATION, 0)
     set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
     set(CURLOPT_HTTP09_ALLOWED, 0)
-    // A URL has no dot segments any more, save in the name of an object, which is sent as it is signed.
+    // Canonical URLs have no dot segments, except in names of objects, which are sent as they are signed.
     set(CURLOPT_PATH_AS_IS, 1)
-    // Waits for a connection in progress, which may turn out to be HTTP/2, instead of opening another. TLS negotiates
-    // that. Without TLS, libcurl 7.88 makes all transfers wait for the first response, and then exceeds our limit.
+    // The transfer waits for a connection in progress, which may turn out to be HTTP/2, instead of opening another. TLS
+    // negotiates that. Without TLS, libcurl 7.88 makes all transfers wait for the first response, and then exceeds the
+    // engine's limit.
     set(CURLOPT_PIPEWAIT, transfer.url.isSecure ? 1 : 0)
     set(CURLOPT_STREAM_WEIGHT, 16 << transfer.priority.rawValue)
     set(CURLOPT_TCP_NODELAY, 1)
@@ -80,7 +81,7 @@ final class CurlHandle {
     }
     let bypassesProxies = options.addressGuard.map { !$0.proxies.allowsProxies } ?? false
     if !options.usesProxiesOfEnvironment || bypassesProxies { set(CURLOPT_PROXY, "") }
-    // Behind a proxy, the only visible address would be that of the proxy.
+    // With a proxy in between, the only visible address would be the proxy's.
     if bypassesProxies {
       unsafe set(CURLOPT_OPENSOCKETDATA, me)
       unsafe vitrine_curl_set_open_socket(easy) { unsafe openSocket($0, $1, $2) }
@@ -111,7 +112,7 @@ final class CurlHandle {
 
   /// Releases the transfer while libcurl still runs it.
   ///
-  /// Any further data then aborts it.
+  /// Further data aborts it.
   func abandon() {
     transfer = nil
   }
@@ -167,7 +168,7 @@ final class CurlHandle {
   private func setBody(_ body: Data) {
     set(CURLOPT_POSTFIELDSIZE, body.count)
     guard !body.isEmpty else { return set(CURLOPT_COPYPOSTFIELDS, "") }
-    // libcurl copies as many bytes as the option above says, and changes none.
+    // libcurl copies the number of bytes set by the option above, and changes none.
     unsafe body.withUnsafeBytes {
       unsafe set(CURLOPT_COPYPOSTFIELDS, UnsafeMutableRawPointer(mutating: $0.baseAddress))
     }
@@ -239,7 +240,7 @@ private func receiveBody(
   _ context: UnsafeMutableRawPointer?,
 ) -> Int {
   guard let context = unsafe context, let bytes = unsafe bytes, size * count > 0 else { return 0 }
-  // As above.
+  // `prepare` has set the context, as above.
   let handle = unsafe Unmanaged<CurlHandle>.fromOpaque(context).takeUnretainedValue()
   let body = unsafe UnsafeRawBufferPointer(start: bytes, count: size * count)
   switch unsafe handle.transfer?.receive(body: body, now: handle.now) ?? .breakOff {

@@ -1,7 +1,7 @@
 import CVitrineCurl
 import VitrineRuntime
 
-/// The process-wide parts of libcurl: its set-up, and the engines that must end before the process does.
+/// The process-wide parts of libcurl: its set-up, and the engines that must end before the process.
 enum CurlLibrary {
   private struct Engine {
     let mailbox: CurlMailbox
@@ -17,8 +17,8 @@ enum CurlLibrary {
     // The text belongs to the system, and no other library is loaded meanwhile.
     if let reason = unsafe vitrine_curl_open() { return unsafe String(cString: reason) }
     vitrine_curl_global_init(Int(CURL_GLOBAL_DEFAULT))
-    // OpenSSL has just registered an exit handler that frees what our threads use. Handlers run in reverse order, so
-    // this one ends the threads first. Without it 6 of 120 exits under load crashed.
+    // OpenSSL has just registered an exit handler that frees memory of the engines' threads. Handlers run in reverse
+    // order, so this one ends the threads first. Without it 6 of 120 exits under load crashed.
     atexit { CurlLibrary.stopAll() }
     return nil
   }()
@@ -27,9 +27,9 @@ enum CurlLibrary {
   ///
   /// - Returns: `false` if the system has no thread to spare.
   static func startThread(of mailbox: CurlMailbox, _ body: @escaping @Sendable () -> Void) -> Bool {
-    // Joins ended threads here, so that only the last ones remain.
+    // Ended threads are joined here, so that only the last ones remain.
     let ended = engines.withLock { engines in
-      // Each is checked once, since it may end in between.
+      // Each engine is checked once, since it may end in between.
       let start = engines.partition { $0.mailbox.hasEnded }
       let ended = Array(engines[start...])
       engines.removeSubrange(start...)

@@ -23,7 +23,7 @@ public final class CurlLoader: DataLoader {
     public var userAgent = "Vitrine"
     /// The file of trusted certificates in PEM.
     ///
-    /// Defaults to `SSL_CERT_FILE`, or else to the system's.
+    /// Defaults to `SSL_CERT_FILE`, or else to the system's file.
     public var certificateFile: String?
     /// A Boolean value that indicates whether to obey `http_proxy` and the like in the environment.
     ///
@@ -35,7 +35,7 @@ public final class CurlLoader: DataLoader {
     public var clientCertificate: ClientCertificate?
     /// The guard that keeps the loader out of private networks.
     ///
-    /// Defaults to none. Set one in servers that load URLs of strangers.
+    /// Defaults to none. Set one in servers that load untrusted URLs.
     public var addressGuard: AddressGuard?
     /// The cookie jar.
     ///
@@ -52,7 +52,7 @@ public final class CurlLoader: DataLoader {
     public var file: String
     /// The file of the private key, in PEM.
     ///
-    /// Defaults to that of the certificate.
+    /// Defaults to the certificate's file.
     public var keyFile: String?
     /// The password of the key.
     ///

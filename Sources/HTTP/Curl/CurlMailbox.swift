@@ -10,11 +10,11 @@ final class CurlMailbox: @unchecked Sendable {
     case start(CurlTransfer)
     case cancel(CurlTransfer)
     case resume(CurlTransfer)
-    /// Read the priority, which may have changed again by then.
+    /// A change of priority. The engine reads the current one, which may have changed again.
     case reprioritize(CurlTransfer)
     /// The request as changed by a hook.
     case prepared(CurlTransfer, Result<HTTPRequest, HTTPError>)
-    /// The answer of a hook to a challenge.
+    /// A hook's response to a challenge.
     case answered(CurlTransfer, Result<HTTPFields?, HTTPError>)
   }
 
@@ -35,7 +35,7 @@ final class CurlMailbox: @unchecked Sendable {
     unsafe self.multi = multi
   }
 
-  /// A Boolean value that indicates whether the thread has nothing left to do but end.
+  /// A Boolean value that indicates whether the thread has finished its work.
   var hasEnded: Bool { state.withLock { $0.hasEnded } }
 
   /// Posts a command, and returns `false` if the engine no longer reads any.
@@ -61,11 +61,11 @@ final class CurlMailbox: @unchecked Sendable {
   private func wake(_ state: inout State) {
     guard !state.isAwake else { return }
     state.isAwake = true
-    // Within the lock, since the multi handle exists until the mailbox is closed.
+    // The wake-up is within the lock, since the multi handle exists until the mailbox is closed.
     unsafe vitrine_curl_multi_wakeup(multi)
   }
 
-  /// Takes the posted commands, and whether to stop.
+  /// Takes the posted commands, and returns whether to stop.
   func take() -> (commands: [Command], isStopping: Bool) {
     state.withLock { state in
       let commands = state.commands
@@ -77,7 +77,7 @@ final class CurlMailbox: @unchecked Sendable {
 
   /// Stops accepting commands, before the multi handle is released.
   ///
-  /// - Returns: The commands that came too late.
+  /// - Returns: The commands that arrived too late.
   func close() -> [Command] {
     state.withLock { state in
       state.isClosed = true

@@ -5,9 +5,9 @@ extension CurlTransfer {
   /// Moves to the target of a redirect.
   ///
   /// - Parameters:
-  ///   - addressGuard: The guard that may refuse the target, as the hooks may.
+  ///   - addressGuard: The guard, which may refuse the target, as may the hooks.
   ///   - now: The uptime.
-  ///   - leave: Called before the URL changes, if it does.
+  ///   - leave: The closure that is called before the URL changes, if it does.
   /// - Throws: ``HTTPError`` if the redirect must not be followed.
   func redirect(_ addressGuard: AddressGuard?, at now: Duration, leave: () -> Void) throws(HTTPError) {
     var next = chain
@@ -24,7 +24,7 @@ extension CurlTransfer {
       // libcurl reports no error if a connection ends within the head, after some of it arrived.
       return isHeadDelivered ? nil : error(.protocolError, "the response has no complete head")
     case let code where !isHeadDelivered && (code == CURLE_OUT_OF_MEMORY || code.rawValue == 100):
-      // libcurl gives up a longer line, and calls that a lack of memory before 8.6.
+      // libcurl rejects a longer line, and reports a lack of memory before 8.6.
       return error(.protocolError, "a line in the head of the response is longer than 100 KB")
     case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY:
       return error(.cannotResolve, detail)

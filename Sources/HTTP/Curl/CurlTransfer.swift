@@ -13,7 +13,7 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
   private let cookies: CookieJar?
   private let mailbox: CurlMailbox
   private let hookQueue: WorkQueue
-  /// The pending calls to hooks, and then to the sink, created for the first one.
+  /// The pending calls to hooks, and then to the sink, created with the first call.
   private var hookCalls: HookCalls?
   private let requestedPriority: Lock<Priority>
   private(set) var sink: (any LoadSink)?
@@ -26,7 +26,7 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
   var queued = Duration.zero
   /// The host whose slot for ``LoadHooks/willSend`` the load holds until it leaves the queue.
   var preparationHost: String?
-  /// Set if the request is ready to be sent, since there is no such hook, or it has returned.
+  /// Set if the request is ready to be sent: it has no ``LoadHooks/willSend``, or the hook has returned.
   private(set) var isPrepared: Bool
   /// The task of the running hook.
   private var question: Task<Void, Never>?
@@ -37,7 +37,7 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
   private var held = Data()
   var handle: CurlHandle?
 
-  /// The system uptimes at which it first left the queue, and at which the last bytes arrived.
+  /// The system uptimes at which the load first left the queue, and at which the last bytes arrived.
   var started: Duration?
   var lastProgress = Duration.zero
   /// The time at which the current hop began.
@@ -48,12 +48,12 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
   private(set) var isHeadDelivered = false
   private var headerBytes = 0
   private var received = 0
-  /// The number of bytes of the request's body that had been sent at the last look.
+  /// The number of bytes of the request's body that had been sent at the last check.
   private var uploaded = 0
   private(set) var isPaused = false
   /// The beginning of the window in which the rate is measured, and the number of bytes since.
   ///
-  /// `nil` before the first byte: a server may take long to answer.
+  /// `nil` before the first byte, since a server may take long to respond.
   private var rateWindow: (start: Duration, count: Int)?
   /// Set if libcurl holds data and must be resumed.
   private var isHeld = false
@@ -113,7 +113,7 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
     } else {
       sink.finish(error)
     }
-    // Cancelling runs the hook's cancellation handlers, so it belongs among the hook's calls.
+    // Cancelling runs the hook's cancellation handlers, so it runs as one of the hook's calls.
     if let question = question.take() { callsOfHooks.add { question.cancel() } }
   }
 
@@ -165,7 +165,7 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
     return (isPaused ? now : rateWindow?.start ?? now) + timeouts.minimumRateWindow
   }
 
-  /// Returns whether enough bytes came in the window, and then begins the next one.
+  /// Returns whether enough bytes arrived in the window, and then begins the next one.
   func passesRate(now: Duration) -> Bool {
     guard let rateWindow else { return true }
     let needed = Double(request.timeouts.minimumRate) * (request.timeouts.minimumRateWindow / .seconds(1))
@@ -183,8 +183,7 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
     rateWindow = (rateWindow?.start ?? now, (rateWindow?.count ?? 0) + count)
   }
 
-  /// Counts bytes of the request's body that were sent since the last look as progress, and returns whether there were
-  /// any.
+  /// Counts newly sent bytes of the request's body as progress, and returns whether there were any.
   ///
   /// libcurl reports no progress of an upload by itself, so a long one would look idle.
   func noteUpload(now: Duration) -> Bool {
@@ -209,9 +208,9 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
   /// A Boolean value that indicates whether the response is a challenge that a hook may answer.
   var isChallengeToMeet: Bool { head?.status == 401 && hooks.challenge != nil && answerCount < 2 }
 
-  /// Returns `true` if the response is complete, or as much of it as is kept.
+  /// Returns `true` if the response is complete, up to the length that is kept.
   ///
-  /// A partial one is a failure like any other.
+  /// A partial response is an ordinary failure.
   func isChallengeWhole(_ result: CURLcode) -> Bool {
     result == CURLE_OK || received > 1 << 16
   }
@@ -273,11 +272,11 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
     chain.headers.replace(with: answer)
   }
 
-  /// Delivers the response of a challenge that no hook answered.
+  /// Delivers the response of an unanswered challenge.
   ///
   /// Call it again after a pause.
   ///
-  /// - Returns: `true` once everything is delivered.
+  /// - Returns: `true` once the response is delivered.
   func deliverHeld() -> Bool {
     isDeliveringHeld = true
     if !isHeadDelivered, let head {
@@ -354,7 +353,7 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
       return received <= 1 << 16 ? .taken : .breakOff
     }
     if isRedirectToFollow {
-      // Reading the short body of a redirect keeps the connection. A long one is not worth it.
+      // Reading the short body of a redirect keeps the connection. A long one costs more than a new connection.
       return received <= 1 << 16 ? .taken : .breakOff
     }
     guard received <= request.maxResponseBytes else {

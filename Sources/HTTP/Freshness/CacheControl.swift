@@ -1,9 +1,11 @@
 /// The directives of `Cache-Control` that a private cache obeys (RFC 9111 5.2.2, RFC 5861, RFC 8246).
 ///
-/// `s-maxage`, `public` and `proxy-revalidate` concern shared caches only. So does `private`, which a server that serves
-/// what it has stored to others must pass on.
+/// `s-maxage`, `public` and `proxy-revalidate` concern shared caches only. So does `private`, which a server must pass
+/// on if it serves its stored responses to others.
 struct CacheControl: Sendable, Hashable {
-  /// Seconds, like the two below.
+  /// The `max-age` in seconds.
+  ///
+  /// The two properties below are in seconds too.
   var maxAge: Int?
   var staleIfError: Int?
   var staleWhileRevalidate: Int?
@@ -17,7 +19,7 @@ struct CacheControl: Sendable, Hashable {
     guard let value = headers["Cache-Control"] else { return }
     Self.forEachDirective(in: value) { name, argument in
       switch name.lowercased() {
-      // An invalid value counts as 0, and of two values the smaller counts (RFC 9111 4.2.1).
+      // An invalid value counts as 0, and the smaller of two values counts (RFC 9111 4.2.1).
       case "max-age": maxAge = min(maxAge ?? .max, Self.seconds(argument) ?? 0)
       case "stale-if-error": staleIfError = Self.seconds(argument) ?? 0
       case "stale-while-revalidate": staleWhileRevalidate = Self.seconds(argument) ?? 0
@@ -26,7 +28,7 @@ struct CacheControl: Sendable, Hashable {
       case "no-cache": noCache = true
       case "must-revalidate": mustRevalidate = true
       case "immutable": isImmutable = true
-      // A cache may take the form with field names for the one without (RFC 9111 5.2.2.7).
+      // RFC 9111 5.2.2.7 lets a cache treat the form with field names like the form without.
       case "private": isPrivate = true
       default: break
       }

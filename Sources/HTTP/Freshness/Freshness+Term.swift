@@ -6,16 +6,16 @@ extension Freshness {
     var expires: Date
     var reason: Reason
     var noCache: Bool
-    /// `false` if the response must not be served stale, whatever the times below.
+    /// A Boolean value that indicates whether the response may be served stale; `false` overrides the times below.
     var allowsStale: Bool
     var isImmutable: Bool
-    /// The age with which the response came, in seconds.
+    /// The age of the response on arrival, in seconds.
     var ageOnArrival: Double
     var onError: Date
     var onServerError: Date?
     var whileRevalidating: Date?
 
-    /// Shortens the term to that of a redirect which led to the response.
+    /// Shortens the term to the term of a redirect that led to the response.
     fileprivate mutating func shorten(to redirect: Term) {
       whileRevalidating = whileRevalidating.map { min($0, redirect.whileRevalidating ?? redirect.expires) }
       onError = min(onError, redirect.onError)
@@ -26,11 +26,12 @@ extension Freshness {
     }
   }
 
-  /// Returns the term of a response under the requested URL, which ends with that of the first redirect to become
-  /// stale.
+  /// Returns the term of a response under the requested URL.
+  ///
+  /// It ends when a redirect becomes stale, if that is earlier.
   func term(of stored: StoredResponse, _ policy: CachePolicy) -> Term {
     var term = ownTerm(of: stored, policy)
-    // An age in place of the headers replaces those of the redirects, too.
+    // An age in place of the headers overrides the headers of redirects, too.
     if case .maxAge = policy { return term }
     for redirect in stored.redirects { term.shorten(to: ownTerm(of: redirect, policy)) }
     return term
@@ -64,7 +65,7 @@ extension Freshness {
   /// way.
   private func ageOnArrival(of stored: StoredResponse, date: Date?) -> Double {
     let apparent = date.map { max(0, stored.received.timeIntervalSince($0)) } ?? 0
-    // Of several values the first counts (RFC 9111 5.1).
+    // The first of several values counts (RFC 9111 5.1).
     let value = stored.headers.values(for: "Age").first?.split(separator: ",").first?.trimmed
     let counted = Double(CacheControl.seconds(value.map(String.init)) ?? 0)
     let delay = max(0, stored.received.timeIntervalSince(stored.requested))
@@ -92,16 +93,16 @@ extension Freshness {
     }
     // A status that is not heuristically cacheable has no lifetime of its own (RFC 9110 15.1).
     guard stored.isHeuristicallyFresh else { return (fresh(for: 0), .defaultLifetime) }
-    // Without dates in a sensible order there is no age to take a fraction of.
+    // The heuristic needs dates in a sensible order.
     if let modified = stored.headers.values(for: "Last-Modified").first,
       let since = HTTPDate.parse(modified, now: stored.received), since <= date ?? stored.received
     {
       let share = (date ?? stored.received).timeIntervalSince(since) * heuristicFraction
       return (fresh(for: min(share, heuristicLimit / .seconds(1))), .heuristic)
     }
-    // An error says nothing about how long it lasts.
+    // An error gives no hint at how long it lasts.
     guard stored.status < 400 else { return (fresh(for: 0), .defaultLifetime) }
-    // Counted from our own clock, since the response says nothing about the server's.
+    // The lifetime starts at the local clock, since the response has no usable time of the server's.
     return (stored.received.addingTimeInterval(defaultLifetime / .seconds(1)), .defaultLifetime)
   }
 }

@@ -1,24 +1,24 @@
 public import VitrineRuntime
 
-/// The way in which a request uses a stored response.
+/// The policy by which a request uses a stored response.
 public enum CachePolicy: Sendable, Hashable {
-  /// Follow the headers (RFC 9111), and where they say nothing the ``Freshness``.
+  /// Follows the headers (RFC 9111), or the ``Freshness`` if they set no lifetime.
   case standard
-  /// Fetch from the server and ignore what is stored.
+  /// Fetches from the server and ignores stored responses.
   case reload
-  /// Serve what is stored, however old, and fetch only what is missing.
+  /// Serves a stored response of any age, and fetches if there is none.
   case cacheFirst
-  /// Serve what is stored, however old, and never send a request.
+  /// Serves a stored response of any age, and never sends a request.
   case cacheOnly
-  /// Ignore the lifetime in the headers, and treat a response as fresh for this long after its last confirmation.
+  /// Ignores the lifetime in the headers, and treats a response as fresh for this long after its last confirmation.
   ///
-  /// A request that is sent tells caches on the way, with `Cache-Control: max-age`.
+  /// Requests carry the time to intermediate caches, as `Cache-Control: max-age`.
   case maxAge(Duration)
 }
 
 /// The rules by which a private cache uses a stored response (RFC 9111).
 ///
-/// A pure function of its arguments, without a cache, a network or a clock.
+/// Decisions are pure functions of their arguments, without a cache, a network or a clock.
 public struct Freshness: Sendable {
   /// The lifetime of a response without explicit or heuristic freshness.
   ///
@@ -58,20 +58,20 @@ public struct Freshness: Sendable {
 
   /// The action to take.
   public enum Action: String, Sendable, Hashable, CustomStringConvertible {
-    /// Serve the stored response.
+    /// Serves the stored response.
     case serve
-    /// Serve the stored response although it is stale, and send the request with ``Decision/headers`` in the
+    /// Serves the stored response although it is stale, and sends the request with ``Decision/headers`` in the
     /// background.
     case serveAndRevalidate
-    /// Send the request with ``Decision/headers``.
+    /// Sends the request with ``Decision/headers``.
     ///
     /// A 304 makes the stored response fresh again.
     case revalidate
-    /// Send the request with ``Decision/headers``.
+    /// Sends the request with ``Decision/headers``.
     ///
-    /// The stored response is of no use.
+    /// The stored response cannot be used.
     case fetch
-    /// Fail, since nothing is stored and no request is allowed.
+    /// Fails, since no response is stored and no request is allowed.
     case fail
 
     /// The name of the action, for logs and traces.
@@ -83,7 +83,7 @@ public struct Freshness: Sendable {
     /// The name of the reason, for logs and traces.
     public let description: String
 
-    /// Nothing is stored.
+    /// No response is stored.
     public static let nothingStored = Reason(description: "nothing stored")
     /// The policy of the request decides.
     public static let policy = Reason(description: "policy")
@@ -93,15 +93,15 @@ public struct Freshness: Sendable {
     public static let expires = Reason(description: "Expires")
     /// The time since `Last-Modified` decides, see ``Freshness/heuristicFraction``.
     public static let heuristic = Reason(description: "time since Last-Modified")
-    /// `stale-while-revalidate` still allows it.
+    /// `stale-while-revalidate` still allows the stored response.
     public static let staleWhileRevalidate = Reason(description: "stale-while-revalidate")
-    /// The server promised that the content never changes, and `max-age` has not passed.
+    /// The response is `immutable`, and `max-age` has not passed.
     public static let immutable = Reason(description: "immutable")
     /// The stored response belongs to a request with other values of the fields in `Vary`.
     public static let vary = Reason(description: "Vary")
     /// The stored response was received in the future, so its age is unknown.
     public static let clock = Reason(description: "stored in the future")
-    /// The server said nothing, and ``Freshness/defaultLifetime`` decides.
+    /// The response has no lifetime, and ``Freshness/defaultLifetime`` decides.
     public static let defaultLifetime = Reason(description: "default lifetime")
     /// The server requires revalidation every time.
     public static let noCache = Reason(description: "no-cache")
@@ -121,19 +121,19 @@ public struct Freshness: Sendable {
     public let headers: HTTPFields
     /// The end of the stored response's freshness, in the past if it is stale.
     ///
-    /// `nil` if nothing is stored.
+    /// `nil` if no response is stored.
     public let expires: Date?
     /// The end of the time in which the response may be served while the server cannot be reached.
     ///
-    /// `nil` for not at all.
+    /// `nil` if it may not be served then.
     public let usableOnErrorUntil: Date?
     /// The end of the time in which the response may be served if the server answers with 500, 502, 503 or 504.
     ///
-    /// `nil` for not at all.
+    /// `nil` if it may not be served then.
     public let usableOnServerErrorUntil: Date?
     /// The end of the time in which the response may be served during revalidation.
     ///
-    /// `nil` for not at all.
+    /// `nil` if it may not be served then.
     public let usableWhileRevalidatingUntil: Date?
   }
 
@@ -143,9 +143,9 @@ public struct Freshness: Sendable {
   ///   - stored: The stored response of the request's key, if there is one.
   ///   - request: The header fields to be sent, for `Vary` and `Cache-Control`.
   ///   - policy: The policy of the request. Defaults to ``CachePolicy/standard``. `Cache-Control` of the request
-  ///     restricts what it allows.
+  ///     restricts it.
   ///   - now: The wall-clock time.
-  /// - Returns: The action, the reason, and how long they hold.
+  /// - Returns: The action, its reason, and the times until which it holds.
   public func decide(
     _ stored: StoredResponse?,
     for request: HTTPFields = [:],
@@ -196,7 +196,7 @@ public struct Freshness: Sendable {
     }
   }
 
-  /// Returns the decision as the request's own directives change it (RFC 9111 5.2.1).
+  /// Applies the request's own directives to a decision (RFC 9111 5.2.1).
   private func obey(
     _ directives: RequestDirectives,
     _ stored: StoredResponse,
@@ -224,10 +224,10 @@ public struct Freshness: Sendable {
     }
   }
 
-  /// Returns the directive with which a request insists on a new response, added to its own directives.
+  /// Returns the directive that demands a new response, added to the request's own directives.
   ///
-  /// `no-cache` has caches on the way ask the server, whatever they hold (RFC 9111 5.2.1.4). `max-age` lets them answer
-  /// with what is young enough (RFC 9111 5.2.1.1), and with 0 has them revalidate.
+  /// With `no-cache`, intermediate caches revalidate any stored response (RFC 9111 5.2.1.4). With `max-age`, they may
+  /// respond with one that is young enough (RFC 9111 5.2.1.1), and with 0 they revalidate.
   private static func demand(
     of policy: CachePolicy,
     _ request: HTTPFields,

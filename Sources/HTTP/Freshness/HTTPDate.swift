@@ -9,10 +9,10 @@ package enum HTTPDate {
   ///   - now: The time that determines the century of a two-digit year.
   /// - Returns: The date, or `nil` if the text is not a date.
   package static func parse(_ text: String, now: Date) -> Date? {
-    // "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994"
+    // The formats: "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994"
     let words = text.split { $0 == " " || $0 == "," || $0 == "-" }
     switch words.count {
-    // Dates of servers that write otherwise are meant all the same.
+    // Some servers deviate from the formats; their dates count all the same.
     case 6 where words[5].equalsIgnoringCase("GMT"):
       guard let (year, isShort) = year(words[3]) else { return nil }
       guard !isShort else { return date(day: words[1], month: words[2], shortYear: year, time: words[4], now: now) }
@@ -25,9 +25,9 @@ package enum HTTPDate {
     }
   }
 
-  /// Parses a date that is written as the RFC says, where another one has a meaning of its own, as in `Expires`.
+  /// Parses a date in a format of the RFC, for fields where any other text has a meaning, such as `Expires`.
   ///
-  /// The parameters and the result are those of ``parse(_:now:)``.
+  /// The parameters and the result are as in ``parse(_:now:)``.
   package static func parseStrictly(_ text: String, now: Date) -> Date? {
     let (digit, letter) = (UInt8(ascii: "0"), UInt8(ascii: "a"))
     let shape = String(decoding: text.utf8.map { $0.isDigit ? digit : $0.isLetter ? letter : $0 }, as: UTF8.self)
@@ -63,7 +63,7 @@ package enum HTTPDate {
     let names = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
     let parts = time.split(separator: ":", omittingEmptySubsequences: false)
     guard parts.count == 3, let hour = number(parts[0], 0...23), let minute = number(parts[1], 0...59),
-      // 60 is a leap second.
+      // Second 60 is a leap second.
       let second = number(parts[2], 0...60), let index = names.firstIndex(where: { month.equalsIgnoringCase($0) }),
       let day = number(day, 1...31)
     else { return nil }

@@ -1,11 +1,13 @@
 /// The directives of `Cache-Control` in a request (RFC 9111 5.2.1).
 ///
-/// They restrict what a stored response may be used for. Only `max-stale` permits more.
+/// They restrict the use of a stored response, except for `max-stale`, which extends it.
 package struct RequestDirectives: Sendable, Hashable {
-  /// Seconds, like the two below.
+  /// The `max-age` in seconds.
+  ///
+  /// The two properties below are in seconds too.
   package private(set) var maxAge: Int?
   package private(set) var minFresh: Int?
-  /// `Int.max` if the directive has no argument.
+  /// The `max-stale`, or `Int.max` if the directive has no argument.
   package private(set) var maxStale: Int?
   package private(set) var noCache = false
   package private(set) var noStore = false
@@ -16,7 +18,7 @@ package struct RequestDirectives: Sendable, Hashable {
     guard let value = fields["Cache-Control"] else { return nil }
     CacheControl.forEachDirective(in: value) { name, argument in
       switch name.lowercased() {
-      // Of an invalid number, the strictest reading counts.
+      // An invalid number counts in its strictest reading.
       case "max-age": maxAge = min(maxAge ?? .max, CacheControl.seconds(argument) ?? 0)
       case "min-fresh": minFresh = max(minFresh ?? 0, CacheControl.seconds(argument) ?? .max)
       case "max-stale": maxStale = argument == nil ? .max : CacheControl.seconds(argument) ?? 0
@@ -30,7 +32,7 @@ package struct RequestDirectives: Sendable, Hashable {
 
   /// A Boolean value that indicates whether the age of a stored response matters.
   ///
-  /// If not, a fresh response may be used and a stale one must be revalidated, as without the directives.
+  /// If `false`, a fresh response may be used and a stale one must be revalidated, as without the directives.
   package var concernsAge: Bool { noCache || maxAge != nil || minFresh != nil || maxStale != nil }
 
   /// Returns `true` if a stored response is too old for the request, or not fresh for long enough.

@@ -1,6 +1,6 @@
 public import VitrineRuntime
 
-/// The part of a response that a cache stores with the body, to judge its freshness and to revalidate it.
+/// The part of a response that a cache stores with the body, for freshness and revalidation.
 public struct StoredResponse: Sendable, Hashable {
   /// The fields that freshness depends on.
   ///
@@ -17,7 +17,7 @@ public struct StoredResponse: Sendable, Hashable {
   public private(set) var variation: HTTPFields
   /// The time of the request that last confirmed the response.
   public private(set) var requested: Date
-  /// The time of the answer to that request.
+  /// The time of the response to that request.
   public private(set) var received: Date
   /// The redirects on the way to the response, which limit its freshness.
   private(set) var redirects: [StoredResponse] = []
@@ -25,7 +25,7 @@ public struct StoredResponse: Sendable, Hashable {
   /// Creates the stored part of a response.
   ///
   /// - Parameters:
-  ///   - response: The head that came with the body.
+  ///   - response: The head of the response with the body.
   ///   - request: The header fields that were sent, for `Vary`.
   ///   - requested: The time at which the request was sent.
   ///   - received: The time at which the head arrived.
@@ -37,7 +37,7 @@ public struct StoredResponse: Sendable, Hashable {
 
   private init(status: Int, headers: HTTPFields, requested: Date, received: Date) {
     (self.status, self.headers, variation) = (status, headers, [:])
-    // Stored as whole milliseconds.
+    // The times are stored as whole milliseconds.
     self.requested = requested.roundedToMilliseconds
     self.received = received.roundedToMilliseconds
   }
@@ -59,21 +59,21 @@ public struct StoredResponse: Sendable, Hashable {
   /// matches (RFC 9111 4.1). The same holds for the redirects that led to it.
   public var isStorable: Bool { [200, 203].contains(status) && allowsStoring }
 
-  /// A Boolean value that indicates whether neither the response nor a redirect forbids to store it.
+  /// A Boolean value that indicates whether the response and its redirects allow storing it.
   package var allowsStoring: Bool {
     !varying.contains("*") && !CacheControl(headers).noStore
       && redirects.allSatisfy { !CacheControl($0.headers).noStore }
   }
 
-  /// A Boolean value that indicates whether shared caches may not store the response, or a redirect that led to it.
+  /// A Boolean value that indicates whether shared caches must not store the response, or a redirect that led to it.
   package var isPrivate: Bool {
     CacheControl(headers).isPrivate || redirects.contains { CacheControl($0.headers).isPrivate }
   }
 
-  /// The time of the last change by the server's word, or `nil` if it said none.
+  /// The time in `Last-Modified`, or `nil` if there is none.
   package var modified: Date? { headers["Last-Modified"].flatMap { HTTPDate.parse($0, now: received) } }
 
-  /// A Boolean value that indicates whether the server said anything about how long the response is fresh.
+  /// A Boolean value that indicates whether the headers contain freshness information.
   package var speaksOfFreshness: Bool {
     let control = CacheControl(headers)
     return control.noStore || control.noCache || hasExplicitLifetime || !allowsStoring
@@ -128,7 +128,7 @@ public struct StoredResponse: Sendable, Hashable {
     guard !values.isEmpty else { return [] }
     let names = values.flatMap { $0.split(separator: ",") }
     let fields = Set(names.map { $0.trimmed.lowercased() }.filter { !$0.isEmpty })
-    // What is no name of a field may stand for anything, like the star.
+    // An invalid name may stand for any field, like the star.
     guard fields.allSatisfy({ $0.utf8.allSatisfy(\.isTokenCharacter) }) else { return ["*"] }
     return fields.sorted()
   }
@@ -143,7 +143,7 @@ public struct StoredResponse: Sendable, Hashable {
 
   private static func kept(_ headers: HTTPFields) -> HTTPFields {
     var kept = HTTPFields()
-    // A field of 8 KB is not about caching but attacks the cache's memory.
+    // A field of more than 8 KB serves to attack the cache's memory.
     for field in headers where field.value.utf8.count <= 8192 && keptFields.contains(field.name.lowercased()) {
       kept.append(name: field.name, value: field.value)
     }
@@ -160,10 +160,10 @@ extension StoredResponse {
 
   /// The encoded form for a cache.
   ///
-  /// It has a version, the status, two times, lines of fields, and after an empty line the fields that `Vary` names. Of
-  /// each redirect, another empty line is followed by lines of its status, its times and its fields.
+  /// It consists of a version, the status, two times, lines of fields, and after an empty line the fields that `Vary`
+  /// names. For each redirect, it adds an empty line and lines of the redirect's status, times and fields.
   public var encoded: Data {
-    // Encoded once for each image from a server, so in a single allocation.
+    // The form is encoded once for each image from a server, so in a single allocation.
     var bytes = Data(capacity: 20 + length(of: headers) + length(of: variation))
     bytes.append(redirects.isEmpty ? Self.version : Self.redirectedVersion)
     bytes.append(UInt8(truncatingIfNeeded: status))
@@ -192,7 +192,7 @@ extension StoredResponse {
 
   private func append(_ fields: HTTPFields, to bytes: inout Data) {
     for field in fields {
-      // Neither can contain a line end.
+      // Names and values cannot contain a line end.
       bytes.append(contentsOf: field.name.utf8)
       bytes.append(UInt8(ascii: ":"))
       bytes.append(contentsOf: field.value.utf8)
@@ -200,7 +200,7 @@ extension StoredResponse {
     }
   }
 
-  /// Decodes ``encoded``, or returns `nil` for anything else, including other versions.
+  /// Decodes ``encoded``, or returns `nil` for other bytes, including other versions.
   public init?(encoded: Data) {
     let bytes = [UInt8](encoded)
     guard bytes.count >= 19, [Self.version, Self.redirectedVersion].contains(bytes[0]),
@@ -246,7 +246,7 @@ extension HTTPFields {
   fileprivate init?(lines: ArraySlice<Substring>) {
     self.init()
     for line in lines {
-      // Of the bytes: as a character the colon would include a combining mark at the beginning of the value.
+      // The search is by bytes: as a character the colon would include a combining mark at the beginning of the value.
       guard let colon = line.utf8.firstIndex(of: UInt8(ascii: ":")) else { return nil }
       append(name: String(line[..<colon]), value: String(line[line.utf8.index(after: colon)...]))
     }
@@ -254,7 +254,7 @@ extension HTTPFields {
 }
 
 extension Date {
-  /// A rounded date in milliseconds, limited to numbers that a date has room for, whatever the clock says.
+  /// The rounded date in milliseconds, clamped to the range of a date, since a clock may have any value.
   fileprivate var milliseconds: Int64 {
     let limit: Int64 = 9_000_000_000_000_000
     return min(max(Int64(clamping: (timeIntervalSince1970 * 1000).rounded()), -limit), limit)

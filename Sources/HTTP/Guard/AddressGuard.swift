@@ -1,13 +1,13 @@
-/// A guard that keeps a loader out of private networks, for servers that load URLs of strangers.
+/// A guard that keeps a loader out of private networks, for servers that load untrusted URLs.
 ///
 /// ```swift
 /// var options = CurlLoader.Options()
 /// options.addressGuard = AddressGuard()
 /// ```
 /// It checks the URL of each hop, including redirects. It also checks each address before a connection to it, after the
-/// name look-up, so a name that changes its address at each look-up (DNS rebinding) gains nothing. Addresses are
-/// checked by their meaning and not their spelling: `0x7f.1`, `[::ffff:127.0.0.1]`, `[64:ff9b::7f00:1]` and the like
-/// are all 127.0.0.1.
+/// name look-up, so a name that changes its address at each look-up (DNS rebinding) does not circumvent it. Addresses
+/// are checked by their meaning and not their spelling: `0x7f.1`, `[::ffff:127.0.0.1]`, `[64:ff9b::7f00:1]` and the
+/// like are all 127.0.0.1.
 ///
 /// It refuses private, loopback, link-local, multicast, reserved and documentation addresses, and the metadata
 /// addresses of clouds (169.254.169.254, fd00:ec2::254, 100.100.100.200, 168.63.129.16). A refused load fails with
@@ -17,9 +17,11 @@ public struct AddressGuard: Sendable, Hashable {
   public struct ProxyRule: Sendable, Hashable {
     let allowsProxies: Bool
 
-    /// Ignore the proxy and connect directly, the default.
+    /// Ignores the proxy and connects directly.
+    ///
+    /// The default.
     public static let bypass = ProxyRule(allowsProxies: false)
-    /// Use the proxy, which must then be the guard.
+    /// Uses the proxy, which must then be the guard.
     ///
     /// The proxy resolves names, so the guard sees only schemes, ports and addresses in URLs. It does not check the
     /// address of the proxy.
@@ -40,7 +42,7 @@ public struct AddressGuard: Sendable, Hashable {
   public var allowed: [IPNetwork] = []
   /// Further networks to refuse.
   ///
-  /// Defaults to none. A NAT64 prefix of your own belongs here. These take precedence over ``allowed``.
+  /// Defaults to none. Include the NAT64 prefix of your network here. These take precedence over ``allowed``.
   public var refused: [IPNetwork] = []
   /// The handling of a configured proxy.
   ///
@@ -50,9 +52,9 @@ public struct AddressGuard: Sendable, Hashable {
   /// Creates a guard with the default rules.
   public init() {}
 
-  /// Returns the reason why a URL is refused, or `nil` if nothing in it is.
+  /// Returns the reason why a URL is refused, or `nil` if it is allowed.
   ///
-  /// A host name gives no reason: its addresses are checked one by one.
+  /// A host name alone is never refused: its addresses are checked one by one.
   public func objection(to url: HTTPURL) -> String? {
     guard url.isSecure || allowsPlainHTTP else { return "the address guard allows https only" }
     if let ports, !ports.contains(url.port) { return "the address guard does not allow port \(url.port)" }

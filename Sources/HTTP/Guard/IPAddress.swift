@@ -4,7 +4,7 @@ import VitrineRuntime
 ///
 /// An IPv4 address within IPv6 (`::ffff:10.0.0.1`) is an IPv6 address here; the guard checks both.
 public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
-  /// The bytes in network order, 4 or 16 of them.
+  /// The 4 or 16 bytes in network order.
   public let bytes: [UInt8]
 
   /// Parses an address as in a URL, or returns `nil` if the text is not an address.
@@ -56,7 +56,7 @@ public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
     var found: [ArraySlice<UInt8>] = []
     let zeros = [UInt8](repeating: 0, count: 10)
     if starts(zeros + [0, 0]) || starts(zeros + [0xFF, 0xFF]) { found.append(bytes[12...]) }
-    // ::ffff:0:a.b.c.d, the translated form of RFC 2765.
+    // The prefix belongs to ::ffff:0:a.b.c.d, the translated form of RFC 2765.
     if starts([0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 0, 0]) { found.append(bytes[12...]) }
     if starts([0, 0x64, 0xFF, 0x9B]) { found.append(bytes[12...]) }
     if starts([0x20, 0x02]) { found.append(bytes[2..<6]) }

@@ -1,6 +1,6 @@
 import VitrineRuntime
 
-/// A limit for requests: so many a second in the long run, and so many at once.
+/// A limit on the rate of requests, and on bursts of them.
 ///
 /// ```swift
 /// let loader = RateLimitedLoader(CurlLoader(), perHost: RateLimit(requestsPerSecond: 10, burst: 20))
@@ -20,7 +20,7 @@ public struct RateLimit: Sendable, Hashable {
   ///   - burst: The number of requests that may be sent at once. Defaults to the number for one second.
   public init(requestsPerSecond: Double, burst: Int? = nil) {
     let (least, most) = (1.0 / 86_400, 1e6)
-    // NaN fails every comparison, and so gets the least.
+    // NaN fails every comparison, and so gives the lowest rate.
     let rate = requestsPerSecond > least ? min(requestsPerSecond, most) : least
     self.requestsPerSecond = rate
     self.burst = min(max(1, burst ?? Int(clamping: rate.rounded(.up))), 1_000_000_000)
@@ -30,7 +30,7 @@ public struct RateLimit: Sendable, Hashable {
   var interval: Duration { .seconds(1 / requestsPerSecond) }
 }
 
-/// The state of a ``RateLimit``, kept as the time at which the bucket is full again.
+/// The state of a ``RateLimit``, stored as the time at which the bucket is full again.
 struct TokenBucket {
   private let interval: Duration
   private let tolerance: Duration

@@ -1,11 +1,11 @@
 import VitrineRuntime
 
-/// Decides which waiting load is sent next, and when: the most urgent one whose host has a token; the oldest among
-/// equals.
+/// A queue that chooses the next load to send, and its time: the most urgent load whose host has a token, the oldest
+/// among equals.
 ///
-/// A value without a clock: callers pass the time. Priorities work as in ``AdmissionQueue``.
+/// It is a value without a clock: callers pass the time. Priorities work as in ``AdmissionQueue``.
 ///
-/// - Complexity: Every operation is O(log n) over the waiting ones, amortised.
+/// - Complexity: O(log n) over the waiting loads for each operation, amortised.
 struct RateLimitQueue<ID: Hashable> {
   private struct Entry: HeapEntry {
     let id: ID
@@ -26,9 +26,9 @@ struct RateLimitQueue<ID: Hashable> {
 
   private struct Host {
     var bucket: TokenBucket
-    /// Loads that came to the head while the host had no token.
+    /// The loads that reached the head of the queue while the host had no token.
     var parked = PriorityHeap<Entry>()
-    /// The time at which the host is looked at again, if it waits for a token.
+    /// The time of the next check of the host, if it waits for a token.
     var wake: Duration?
   }
 
@@ -47,7 +47,7 @@ struct RateLimitQueue<ID: Hashable> {
   private var ready = PriorityHeap<Entry>()
   private var sleepers = PriorityHeap<Sleeper>()
   private var nextSequence = 0
-  /// The number of hosts at which full ones are dropped.
+  /// The number of hosts at which hosts with full buckets are dropped.
   private var sweepCount = 64
 
   /// Creates an empty queue; either limit may be missing.
@@ -58,14 +58,14 @@ struct RateLimitQueue<ID: Hashable> {
   var waitingCount: Int { waiting.count }
   var hostCount: Int { hosts.count }
 
-  /// Makes a load wait for its turn.
+  /// Adds a load to the queue.
   mutating func add(_ id: ID, host: String, priority: Priority) {
     waiting[id] = Waiting(host: host, priority: priority, sequence: nextSequence)
     ready.add(Entry(id: id, host: host, priority: priority, sequence: nextSequence))
     nextSequence += 1
   }
 
-  /// Removes a waiting load at the cost of no token, and returns whether it was waiting.
+  /// Removes a waiting load without taking a token, and returns whether it was waiting.
   @discardableResult
   mutating func remove(_ id: ID) -> Bool {
     guard let removed = waiting.removeValue(forKey: id) else { return false }
@@ -80,19 +80,21 @@ struct RateLimitQueue<ID: Hashable> {
     return true
   }
 
-  /// Changes the priority of a waiting load; it keeps its place by time.
+  /// Changes the priority of a waiting load; it keeps its position by time.
   mutating func reprioritize(_ id: ID, _ priority: Priority) {
     guard let entry = waiting[id], entry.priority != priority else { return }
     waiting[id]?.priority = priority
     ready.add(Entry(id: id, host: entry.host, priority: priority, sequence: entry.sequence))
   }
 
-  /// Removes the load whose turn it is and takes its tokens; nil if none may be sent now.
+  /// Removes the next load and takes its tokens.
+  ///
+  /// Returns `nil` if none may be sent now.
   mutating func admit(now: Duration) -> ID? {
     wakeHosts(now)
     while total.map({ $0.due <= now }) ?? true, let entry = ready.takeFirst() {
       guard isWaiting(entry) else {
-        // It may have been unparked for a token that is still unused.
+        // The load may have been unparked for a token that is still unused.
         unpark(entry.host, now)
         continue
       }
@@ -105,7 +107,8 @@ struct RateLimitQueue<ID: Hashable> {
     return nil
   }
 
-  /// Returns when the next load may be sent, after ``admit(now:)`` returned nil; nil if none waits.
+  /// Returns the time at which the next load may be sent, after ``admit(now:)`` has returned `nil`, or `nil` if none
+  /// waits.
   mutating func due(now: Duration) -> Duration? {
     guard !waiting.isEmpty else { return nil }
     let free = total.flatMap { $0.due > now ? $0.due : nil }
@@ -128,7 +131,9 @@ struct RateLimitQueue<ID: Hashable> {
     waiting[entry.id].map { $0.sequence == entry.sequence && $0.priority == entry.priority } ?? false
   }
 
-  /// Takes a token of the host, or else parks the load, and returns whether there was a token.
+  /// Takes a token of the host, or parks the load if there is none.
+  ///
+  /// Returns whether there was a token.
   private mutating func takeToken(for entry: Entry, _ now: Duration) -> Bool {
     guard let hostLimit else { return true }
     if hosts[entry.host] == nil {
@@ -140,12 +145,12 @@ struct RateLimitQueue<ID: Hashable> {
       sleep(entry.host)
       return false
     }
-    // Changed in place: a copy of a host would copy all that is parked there.
+    // The host is changed in place: a copy would copy its parked loads.
     hosts[entry.host]?.bucket.take(at: now)
     return true
   }
 
-  /// Moves a host's next load to the ready ones, now or once there is a token.
+  /// Moves a host's next load to the ready loads, now or once there is a token.
   private mutating func unpark(_ name: String, _ now: Duration) {
     while let entry = hosts[name]?.parked.first {
       guard isWaiting(entry) else {
@@ -158,7 +163,7 @@ struct RateLimitQueue<ID: Hashable> {
     }
   }
 
-  /// Schedules another look at a host for when it has a token.
+  /// Schedules a check of a host for the time of its next token.
   private mutating func sleep(_ name: String) {
     guard let host = hosts[name], host.wake == nil, host.parked.count > 0 else { return }
     hosts[name]?.wake = host.bucket.due
@@ -174,7 +179,9 @@ struct RateLimitQueue<ID: Hashable> {
     }
   }
 
-  /// Drops the hosts whose buckets are full, seldom and all at once.
+  /// Drops all hosts whose buckets are full.
+  ///
+  /// It seldom runs.
   private mutating func forgetHosts(_ now: Duration) {
     guard hosts.count >= sweepCount else { return }
     hosts = hosts.filter { !$0.value.bucket.isFull(at: now) || $0.value.parked.count > 0 }

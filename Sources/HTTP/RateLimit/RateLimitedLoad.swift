@@ -1,16 +1,16 @@
 import VitrineRuntime
 
-/// One load, queued or sent; also the handle that its caller keeps.
+/// A load, queued or sent, and the handle for its caller.
 ///
 /// Calls to the wrapped loader's handle are decided under the lock and made after it, in the same order.
 final class RateLimitedLoad: LoadHandle {
   private struct State {
-    /// Nil once the load was sent or cancelled.
+    /// The sink; `nil` once the load was sent or cancelled.
     var sink: (any LoadSink)?
     var handle: (any LoadHandle)?
     var priority: Priority
     var isCancelled = false
-    /// A Boolean value that indicates whether to resume the load once its handle is there.
+    /// A Boolean value that indicates whether to resume the load once its handle is known.
     var owesResume = false
   }
 
@@ -27,7 +27,7 @@ final class RateLimitedLoad: LoadHandle {
 
   // MARK: For the gate
 
-  /// Sends the load, unless it was cancelled since it was admitted.
+  /// Sends the load, unless it was cancelled after its admission.
   func start() {
     let (sink, priority) = state.withLock { ($0.sink.take(), $0.priority) }
     guard let sink else { return gate.giveBack(self) }
@@ -71,7 +71,7 @@ final class RateLimitedLoad: LoadHandle {
     calls.run()
     guard let sink else { return }
     gate.remove(self)
-    // Not from within the call: whoever cancels may hold a lock that the sink needs.
+    // The end does not come from within the call: the caller of `cancel()` may hold a lock that the sink needs.
     Task { [request] in sink.finish(HTTPError(.cancelled, url: request.url.string, "was cancelled")) }
   }
 

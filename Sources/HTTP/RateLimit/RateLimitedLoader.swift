@@ -1,6 +1,8 @@
 public import VitrineRuntime
 
-/// Sends no more requests than a ``RateLimit`` allows, per host and in total; the others wait.
+/// A loader that sends requests within a ``RateLimit``, per host and in total.
+///
+/// Further requests wait.
 ///
 /// ```swift
 /// let polite = RateLimitedLoader(CurlLoader(), RateLimit(requestsPerSecond: 50), perHost: RateLimit(requestsPerSecond: 5))
@@ -14,7 +16,7 @@ public final class RateLimitedLoader: DataLoader {
   /// Wraps a loader.
   ///
   /// - Parameters:
-  ///   - loader: Does the work.
+  ///   - loader: The wrapped loader.
   ///   - limit: The limit for all loads together. Defaults to none.
   ///   - hostLimit: The limit for the loads of one host, across schemes and ports. Defaults to none.
   ///   - clock: The clock for waits. Defaults to the system clock.
@@ -41,8 +43,8 @@ public final class RateLimitedLoader: DataLoader {
 
 /// The loads that wait for a token, and the alarm for the next one.
 ///
-/// Clock, loader and sinks belong to callers: none is called or released under the lock. While loads wait, the clock's
-/// action keeps the gate alive.
+/// Clock, loader and sinks belong to callers, and are neither called nor released under the lock. While loads wait, the
+/// clock's action retains the gate.
 final class RateLimitGate: Sendable {
   private struct Alarm {
     let number: Int
@@ -59,7 +61,7 @@ final class RateLimitGate: Sendable {
 
   private enum Step {
     case start(RateLimitedLoad)
-    /// To look again after a delay, in place of an older alarm.
+    /// A wait for a delay, in place of an older alarm.
     case wait(Duration, number: Int, insteadOf: ScheduledAction?)
     case none
   }
@@ -87,7 +89,7 @@ final class RateLimitGate: Sendable {
     if state.withLock({ $0.loads[id] != nil }) { load.noteWait() }
   }
 
-  /// Removes a load if it waits.
+  /// Removes a load, if it is waiting.
   func remove(_ load: RateLimitedLoad) {
     let id = ObjectIdentifier(load)
     let (alarm, _) = state.withLock { state -> (Alarm?, RateLimitedLoad?) in
@@ -97,7 +99,7 @@ final class RateLimitGate: Sendable {
     alarm?.action?.cancel()
   }
 
-  /// Reorders a load by its current priority, if it waits.
+  /// Reorders a load by its current priority, if it is waiting.
   func reprioritize(_ load: RateLimitedLoad) {
     state.withLock { $0.queue.reprioritize(ObjectIdentifier(load), load.priority) }
   }
@@ -144,7 +146,7 @@ final class RateLimitGate: Sendable {
   }
 
   private func ring(_ number: Int) {
-    // Released with the lock open.
+    // The alarm is released without the lock.
     _ = state.withLock { state in state.alarm?.number == number ? state.alarm.take() : nil }
     run()
   }

@@ -1,7 +1,7 @@
-/// A memory of recent failures, so that a list with a dead URL in every cell does not request it for every cell.
+/// A negative cache of recent failures, so that a list with one dead URL in every cell requests it once.
 ///
-/// A value without a clock: the caller passes the time, as a duration since any fixed moment. The key identifies a
-/// request, for which a URL is often enough.
+/// It is a value without a clock: the caller passes the time, as a duration since any fixed moment. The key identifies
+/// a request; a URL is often enough.
 /// ```swift
 /// var memory = FailureMemory<String>()
 /// memory.record(error, for: url.string, now: clock.uptime)
@@ -28,7 +28,7 @@ public struct FailureMemory<Key: Hashable & Sendable>: Sendable {
 
   /// Creates an empty memory.
   ///
-  /// - Parameter limit: The maximum number of failures, of which the oldest are dropped first. Defaults to 1,000.
+  /// - Parameter limit: The maximum number of failures. The oldest are dropped first. Defaults to 1,000.
   public init(limit: Int = 1000) {
     self.limit = max(1, limit)
   }
@@ -50,7 +50,7 @@ public struct FailureMemory<Key: Hashable & Sendable>: Sendable {
   /// Records a failure.
   ///
   /// - Parameters:
-  ///   - error: The error. Errors that say nothing about the URL are ignored.
+  ///   - error: The error. Errors that do not depend on the URL are ignored.
   ///   - key: The key of the request.
   ///   - retryAfter: The delay that the server demands, if any.
   ///   - now: The time.
@@ -60,7 +60,7 @@ public struct FailureMemory<Key: Hashable & Sendable>: Sendable {
     let until = now + (retryAfter.map { min($0, .seconds(3600)) } ?? span)
     entries[key] = Entry(error: error, until: until, recorded: now, number: nextNumber, count: count)
     nextNumber += 1
-    // Drop several at once, so that not every record in a full memory scans all entries.
+    // Several entries are dropped at once, so that a full memory does not scan all of them at every record.
     guard entries.count > limit else { return }
     let oldestFirst = entries.sorted { $0.value.number < $1.value.number }
     for (key, _) in oldestFirst.prefix(entries.count - limit * 7 / 8) { entries[key] = nil }

@@ -1,6 +1,6 @@
 import VitrineRuntime
 
-/// The identity of the response being delivered, to compare with that of another attempt.
+/// The identity of the response being delivered, to compare with the response of another attempt.
 struct ResponseIdentity {
   let head: HTTPResponse
   /// The position of its body in the file.
@@ -8,7 +8,7 @@ struct ResponseIdentity {
   /// The value of `If-Range` with which the rest can be requested, or `nil` if none is strong enough.
   let validator: String?
 
-  /// Creates the identity of a response that came at `now`.
+  /// Creates the identity of a response that arrived at `now`.
   init(_ head: HTTPResponse, now: Date) {
     self.head = head
     offset = ContentRange(head)?.start ?? 0
@@ -24,13 +24,13 @@ struct ResponseIdentity {
 
   /// The relation of a response to the interrupted one.
   enum Answer {
-    /// Its body goes on where the sink is, after as many bytes as the sink already has.
+    /// Its body continues the delivered one, once the bytes that the sink already has are skipped.
     case rest(skipping: Int)
-    /// It replaces the interrupted one, from the beginning.
+    /// It replaces the interrupted response, from the beginning.
     case whole
     /// It shows that the server does not send the rest.
     case misfit
-    /// It is no body of the file at all, such as an error page.
+    /// It is not a response with the file, but for example an error page.
     case refusal
   }
 
@@ -72,10 +72,10 @@ extension ContentRange {
 }
 
 extension HTTPFields {
-  /// Returns the value of `If-Range` for the rest of a response that came at `now`, or `nil` if nothing is strong
-  /// enough.
+  /// Returns the value of `If-Range` for the rest of a response that arrived at `now`, or `nil` if no validator is
+  /// strong enough.
   ///
-  /// A strong entity tag, or without any tag a `Last-Modified` at least a second before `Date` (RFC 9110 8.8.2.2,
+  /// It is a strong entity tag, or without any tag a `Last-Modified` at least a second before `Date` (RFC 9110 8.8.2.2,
   /// 13.1.5).
   package func rangeValidator(now: Date) -> String? {
     if let tag = self["ETag"] { return tag.hasPrefix("\"") ? tag : nil }
@@ -86,7 +86,7 @@ extension HTTPFields {
     return modified
   }
 
-  /// Returns `true` if a response with the other fields has the same validators, and lacks the same.
+  /// Returns `true` if the other fields have the same validators, and lack the same ones.
   package func isSameVersion(as other: HTTPFields) -> Bool {
     guard self["ETag"] == other["ETag"] else { return false }
     return self["ETag"] != nil || self["Last-Modified"] == other["Last-Modified"]

@@ -45,7 +45,7 @@ extension RetryingLoad {
     return .proceed
   }
 
-  /// Returns the error after which the policy may let another attempt follow; `nil` if the response is to be delivered.
+  /// Returns the error to pass to the policy; `nil` if the response is to be delivered.
   private func failure(of response: HTTPResponse) -> HTTPError? {
     let interruption = state.withLock { $0.isMisfit(response) ? $0.failure : nil }
     if let interruption { return interruption }
@@ -54,9 +54,10 @@ extension RetryingLoad {
     return HTTPError(.badStatus, url: request.url.string, status: response.status, detail)
   }
 
-  /// Drops a response, since another attempt follows: for the whole, if this one shows that the rest cannot be had.
+  /// Drops a response, since another attempt follows: for the whole body, if this one shows that the server does not
+  /// send the rest.
   ///
-  /// - Returns: `false` if the sink cannot begin anew.
+  /// - Returns: `false` if the sink cannot start over.
   private func drops(_ response: HTTPResponse, _ wait: Duration, _ state: inout State) -> Bool {
     guard !state.isMisfit(response) || startsOver(&state) else { return false }
     // Reading the body to its end keeps the connection usable.
@@ -64,14 +65,14 @@ extension RetryingLoad {
     return true
   }
 
-  /// Has the next head be the first again, if the sink can begin anew.
+  /// Makes the next head the first one again, if the sink can start over.
   private func startsOver(_ state: inout State) -> Bool {
     guard canStartOver else { return false }
     (state.identity, state.delivered) = (nil, 0)
     return true
   }
 
-  /// Applies the policy's decision to a response, in place of the loader, which is paused.
+  /// Applies the policy's decision to a response while the loader is paused.
   private func decide(on response: HTTPResponse, _ delay: Duration?, of number: Int) {
     let (isDelivered, end) = state.withLock { state -> (Bool, AttemptEnd?) in
       guard state.attempt == number, state.stage == .asking else { return (false, nil) }
@@ -91,7 +92,7 @@ extension RetryingLoad {
     }
   }
 
-  /// Continues the attempt as the sink wants, after its response was delivered in place of the loader.
+  /// Continues the attempt by the sink's ``LoadFlow``, after a delivery during the loader's pause.
   private func settle(_ flow: LoadFlow) {
     let end = state.withLock { state -> AttemptEnd? in
       state.stage = .loading
@@ -171,7 +172,7 @@ extension RetryingLoad {
         state.end = AttemptEnd(error: error)
         return true
       case .asking:
-        // The answer is no longer needed.
+        // The decision is no longer needed.
         state.stage = .loading
         return false
       case .loading, .waiting, .heldBack:
@@ -185,7 +186,7 @@ extension RetryingLoad {
     let (mode, earlier, isCancelled) = state.withLock { ($0.mode, $0.failure, $0.isCancelled) }
     switch mode {
     case .drop(let delay, _):
-      // The server's failure counts, not the way in which reading its body ended.
+      // The server's failure counts, and not a failure to read its body.
       guard !isCancelled, let number = beginWaiting() else { return end(error ?? earlier ?? cancellation) }
       schedule(delay, after: number)
     case .refuse:
@@ -200,7 +201,7 @@ extension RetryingLoad {
     }
   }
 
-  /// Retries if the policy says so.
+  /// Retries if the policy returns a delay.
   private func goOn(after error: HTTPError) {
     if policy.isShort {
       guard let delay = delay(after: error), canGoOn() else { return end(error) }
@@ -223,7 +224,7 @@ extension RetryingLoad {
     state.withLock { $0.failure = $0.failure ?? error }
   }
 
-  /// Returns `true` if another attempt can continue where the sink is, or the sink begins anew.
+  /// Returns `true` if another attempt can continue the delivered body, or the sink starts over.
   private func canGoOn() -> Bool {
     state.withLock { state in
       guard let identity = state.identity, state.delivered > 0 else { return true }
@@ -233,7 +234,7 @@ extension RetryingLoad {
 }
 
 extension RetryingLoad.State {
-  /// Returns `true` if the response shows that the rest of the interrupted one cannot be had.
+  /// Returns `true` if the response shows that the server does not send the rest of the interrupted one.
   fileprivate func isMisfit(_ response: HTTPResponse) -> Bool {
     if case .misfit = identity?.answer(response, delivered: delivered) { true } else { false }
   }

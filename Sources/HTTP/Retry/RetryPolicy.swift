@@ -5,17 +5,17 @@ public import VitrineRuntime
 /// ```swift
 /// let loader = RetryingLoader(CurlLoader(), .exponential(maxAttempts: 3))
 /// ```
-/// A value without a clock or a network, applied by ``RetryingLoader``. Cancelled loads are never retried.
+/// It is a value without a clock or a network, which ``RetryingLoader`` applies. Cancelled loads are never retried.
 public struct RetryPolicy: Sendable {
-  /// Returns the delay before the next attempt, or `nil` to give up.
+  /// The closure that returns the delay before the next attempt, or `nil` to give up.
   public let delay: @Sendable (RetryAttempt) -> Duration?
-  /// Set if the closure is known to be short, so that it may run on a thread shared by all transfers.
+  /// Set if the closure is short, so that it may run on a thread shared by all transfers.
   let isShort: Bool
 
   /// Creates a custom policy.
   ///
-  /// - Parameter delay: Returns the delay, or `nil` to give up. Called on a thread of the ``RetryingLoader`` that
-  ///   serves no transfer, so it may block. Its load waits meanwhile.
+  /// - Parameter delay: The closure that returns the delay, or `nil` to give up. It is called on a thread of the
+  ///   ``RetryingLoader`` that serves no transfer, so it may block. Its load waits meanwhile.
   public init(_ delay: @escaping @Sendable (RetryAttempt) -> Duration?) {
     self.init(isShort: false, delay)
   }
@@ -27,8 +27,8 @@ public struct RetryPolicy: Sendable {
   /// A policy that never retries.
   public static let never = RetryPolicy(isShort: true) { _ in nil }
 
-  /// A policy with random delays whose maximum doubles each time (full jitter), so that loads that failed together do
-  /// not return together.
+  /// Returns a policy with random delays whose maximum doubles each time (full jitter), so that simultaneous failures
+  /// are not retried simultaneously.
   ///
   /// It retries errors with ``HTTPError/isWorthRetrying``: time-outs, connections that fail or break, and the statuses
   /// 408, 429, 500, 502, 503 and 504. It obeys `Retry-After`, plus a small random delay, and gives up if that exceeds
@@ -39,8 +39,8 @@ public struct RetryPolicy: Sendable {
   ///   - base: The maximum delay after the first attempt. Defaults to half a second.
   ///   - limit: The maximum delay, unless the server demands more. Defaults to 30 seconds.
   ///   - totalTime: The maximum time from the first start to the last. Defaults to two minutes.
-  ///   - random: Returns a number from 0 up to 1. Called on the loader's thread, which it must not block. Defaults to
-  ///     the system's generator.
+  ///   - random: The closure that returns a number from 0 up to 1. It is called on the loader's thread, which it must
+  ///     not block. Defaults to the system's generator.
   /// - Returns: The policy.
   public static func exponential(
     maxAttempts: Int = 3,

@@ -2,12 +2,12 @@ import VitrineRuntime
 
 /// A load with all its attempts, and the handle for its caller.
 ///
-/// No foreign code is called or released under the lock. Calls to an attempt's handle are decided under the lock and
-/// made after it, in that order. Values that leave the state are moved out of it.
+/// Foreign code is neither called nor released under the lock. Calls to an attempt's handle are decided under the lock
+/// and made after it, in that order. Values that leave the state are moved out of it.
 final class RetryingLoad: LoadHandle {
   /// The state of the load.
   enum Stage {
-    /// An attempt is running, or the load has ended.
+    /// The stage in which an attempt is running, or the load has ended.
     case loading
     /// The policy is deciding about a response, whose attempt is paused meanwhile.
     case asking
@@ -21,11 +21,11 @@ final class RetryingLoad: LoadHandle {
 
   /// The handling of received data.
   enum Mode {
-    /// Deliver it to the sink, after as many bytes as the sink already has.
+    /// Delivers it to the sink, after skipping the bytes that the sink already has.
     case deliver(skipping: Int)
-    /// Drop it, since another attempt follows after a delay.
+    /// Drops it, since another attempt follows after a delay.
     case drop(wait: Duration, count: Int)
-    /// Refuse it, so that the load fails with the earlier error.
+    /// Refuses it, so that the load fails with the earlier error.
     case refuse
   }
 
@@ -49,9 +49,9 @@ final class RetryingLoad: LoadHandle {
     var identity: ResponseIdentity?
     var delivered = 0
     var failure: HTTPError?
-    /// The end of the attempt, if that came while the policy was deciding about its response.
+    /// The end of the attempt, if it ended while the policy was deciding about its response.
     var end: AttemptEnd?
-    /// The pending calls to handles, created for the first one.
+    /// The pending calls to handles, created with the first call.
     var calls: SerialCalls?
     var sink: (any LoadSink)?
   }
@@ -153,7 +153,7 @@ final class RetryingLoad: LoadHandle {
 
   // MARK: Attempts
 
-  /// Starts the attempt after the one that ended, unless the load no longer waits for it.
+  /// Starts the next attempt, unless the load no longer waits for it.
   func startAttempt(after previous: Int = 0) {
     let (next, _, _) = state.withLock { state -> (HTTPRequest?, ScheduledAction?, (any LoadHandle)?) in
       guard state.attempt == previous, previous == 0 || state.stage == .waiting else { return (nil, nil, nil) }
@@ -172,7 +172,7 @@ final class RetryingLoad: LoadHandle {
     attach(owner.loader.load(next, into: RetryAttemptSink(self)), of: previous + 1, next)
   }
 
-  /// Returns the request, or one for the bytes that the sink does not have yet.
+  /// Returns the request, or a request for the bytes that the sink does not have yet.
   private func nextRequest(_ state: borrowing State) -> HTTPRequest {
     var next = request
     next.priority = state.priority
@@ -242,13 +242,13 @@ final class RetryingLoad: LoadHandle {
 
   // MARK: The policy
 
-  /// Asks a policy that is known to be short, on the calling thread.
+  /// Applies a short policy on the calling thread.
   func delay(after error: HTTPError, _ response: HTTPResponse? = nil) -> Duration? {
     guard !error.isCancellation else { return nil }
     return policy.delay(attempt(error, response))
   }
 
-  /// Asks the policy on a thread that may block, and answers there.
+  /// Applies the policy on a thread that may block, and calls `answer` there.
   func ask(
     _ error: HTTPError,
     _ response: HTTPResponse? = nil,
@@ -258,7 +258,7 @@ final class RetryingLoad: LoadHandle {
     do throws(WorkQueueError) {
       try owner.questions.enqueue { [policy] _ in answer(policy.delay(attempt)) }
     } catch {
-      // Without a thread, nothing can be retried either.
+      // Without a thread, a retry would fail too.
       answer(nil)
     }
   }

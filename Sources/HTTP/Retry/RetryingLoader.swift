@@ -1,18 +1,18 @@
 public import VitrineRuntime
 
-/// A loader that retries failed loads of another loader, by a ``RetryPolicy``.
+/// A loader that retries failed loads of another loader, under a ``RetryPolicy``.
 ///
-/// Its sink sees a single response. An attempt that delivered nothing is simply repeated. Later attempts request the
+/// Its sink sees a single response. An attempt that delivered no bytes is simply repeated. Later attempts request the
 /// missing bytes (`Range`, `If-Range`) if the response had a strong validator, and continue where the last one ended.
 /// Bytes that the server repeats are skipped.
 ///
-/// If the file has changed, or might have, the sink begins anew with another head, if it can (``LoadSink/canStartOver``):
-/// that of the response, if it is whole, and otherwise that of one more attempt, for the whole. A load whose sink cannot
-/// begin anew fails with the first error, and so does one that is answered by an error.
+/// If the file has changed, or might have, a sink that can start over (``LoadSink/canStartOver``) receives another
+/// head: the head of this response, if its body is whole, or the head of a further attempt for the whole body. If the
+/// sink cannot start over, or the server responds with an error, the load fails with the first error.
 ///
 /// A request that is not idempotent (``HTTPRequest/isIdempotent``) has one attempt, whatever the policy.
 ///
-/// Responses with a status that the policy wants to try again are not delivered, save the last.
+/// Responses whose status the policy retries are not delivered, except for the last.
 ///
 /// A custom policy is called on threads of this loader, at most four. If it blocks, it delays only its own load. The
 /// attempt with the response in question is paused meanwhile (``LoadFlow/pause``).
@@ -43,6 +43,6 @@ public final class RetryingLoader: DataLoader {
     return load
   }
 
-  /// Returns the answer of the wrapped loader.
+  /// Returns the value of the wrapped loader.
   public func obeys(_ addressGuard: AddressGuard) -> Bool { loader.obeys(addressGuard) }
 }

@@ -3,7 +3,7 @@ import VitrineRuntime
 extension AddressGuard {
   /// Looks up a name and returns the reason why one of its addresses is refused.
   ///
-  /// Blocks. `nil` if all are allowed, or if there is none, which the connection then reports.
+  /// Blocks. Returns `nil` if all are allowed, or if the look-up fails, which the connection then reports.
   func objection(toAddressesOf host: String) -> String? {
     var hints = unsafe addrinfo()
     unsafe hints.ai_socktype = streamSocketType
@@ -21,9 +21,9 @@ extension AddressGuard {
 }
 
 extension IPAddress {
-  /// Reads an address of the system; `nil` for one that is of neither version of IP.
+  /// Creates an address from the system's structure, or returns `nil` if it is neither IPv4 nor IPv6.
   fileprivate init?(_ info: addrinfo) {
-    // Both structures begin as `sockaddr` does, and `ai_family` says which it is.
+    // Both structures begin as `sockaddr` does, and `ai_family` determines the type.
     guard let start = unsafe UnsafeRawPointer(info.ai_addr) else { return nil }
     let bytes: [UInt8]
     switch unsafe info.ai_family {

@@ -1,7 +1,9 @@
 extension CookieJar {
-  /// Splits fields that were joined with commas, which dates within cookies have too.
+  /// Splits fields that were joined with commas.
   ///
-  /// A cookie begins with a name and an equals sign (RFC 6265, 4.1.1); what follows the comma of a date does not.
+  /// Dates within cookies contain commas too.
+  ///
+  /// A cookie begins with a name and an equals sign (RFC 6265, 4.1.1); the text after a date's comma does not.
   static func split(_ joined: String) -> [String] {
     var cookies: [String] = []
     for part in joined.split(separator: ",", omittingEmptySubsequences: false) {

@@ -1,13 +1,14 @@
 public import VitrineRuntime
 
 extension HTTPRequest {
-  /// Creates a request of a `URLRequest`: of its URL, method, header fields, body and time-out (``HTTPTimeouts/idle``).
+  /// Creates a request from the URL, method, header fields, body and time-out (``HTTPTimeouts/idle``) of a
+  /// `URLRequest`.
   ///
   /// A body that is a stream is not sent.
   ///
   /// - Throws: ``HTTPError`` with ``HTTPError/Code/invalidURL``.
   public init(_ request: URLRequest) throws(HTTPError) {
-    // Some say infinity for no limit.
+    // Some programs set infinity for no limit.
     let timeout = min(max(request.timeoutInterval, 0), 1e9)
     self.init(
       try HTTPURL(request.url?.absoluteString ?? ""),

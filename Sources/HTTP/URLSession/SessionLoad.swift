@@ -1,6 +1,6 @@
 import VitrineRuntime
 
-/// A load over its redirects to its end, and the handle for its caller.
+/// A load, over its redirects to its end, and the handle for its caller.
 final class SessionLoad: LoadHandle {
   private struct State {
     var request: HTTPRequest
@@ -12,7 +12,7 @@ final class SessionLoad: LoadHandle {
     var isCancelled = false
     /// The number of times that the sink resumed.
     var resumes = 0
-    /// Set if hooks have pending calls, after which the sink's end must come.
+    /// Set if hooks have pending calls, which must precede the sink's end.
     var hasMeasured = false
     var answers = 0
     // The fields below belong to the current hop.
@@ -23,7 +23,7 @@ final class SessionLoad: LoadHandle {
     var held = Data()
     /// The delivery of that body, while the sink has paused it.
     var onResume: (@Sendable () -> Void)?
-    /// The reason why the load was aborted by us.
+    /// The reason why this type aborted the load.
     var failure: HTTPError?
   }
 
@@ -74,11 +74,11 @@ final class SessionLoad: LoadHandle {
       return state.task
     }
     task?.cancel()
-    // While a hook runs there is no task whose end would be reported.
+    // While a hook runs there is no task, so no end would be reported.
     if task == nil { Task { self.end(self.error(.cancelled, "was cancelled")) } }
   }
 
-  /// Keeps a question to a hook, which the end of the load cancels.
+  /// Stores the task of a hook, which the end of the load cancels.
   private func keep(_ question: Task<Void, Never>) {
     let hasEnded = state.withLock { state in
       if state.sink != nil { state.question = question }
@@ -87,7 +87,7 @@ final class SessionLoad: LoadHandle {
     if hasEnded { cancel(question) }
   }
 
-  /// Cancels a question on a thread for hooks: what a hook does when it is cancelled runs at once, and may block.
+  /// Cancels the task of a hook on a thread for hooks: cancellation handlers run at once, and may block.
   private func cancel(_ question: Task<Void, Never>) { hookCalls.add { question.cancel() } }
 
   func resume() {
@@ -125,13 +125,13 @@ final class SessionLoad: LoadHandle {
   }
 
   private func startHop() {
-    // Values that leave the state are released without the lock.
+    // Values removed from the state are released without the lock.
     let (hop, request, isCancelled, hasEnded, _) = state.withLock { state in
       let question = state.question.take()
       (state.head, state.isHeadDelivered, state.received, state.failure) = (nil, false, 0, nil)
       return (state.hop, state.request, state.isCancelled, state.sink == nil, question)
     }
-    // Its time may have run out while a hook ran.
+    // The load may have timed out while a hook ran.
     guard !hasEnded else { return }
     guard !isCancelled else { return end(error(.cancelled, "was cancelled")) }
     if let objection = hop.request.objection { return end(error(.invalidRequest, objection)) }
@@ -141,7 +141,7 @@ final class SessionLoad: LoadHandle {
     guard let addressGuard = options.addressGuard else { return send(hop, request) }
     if let objection = addressGuard.objection(to: hop.url) { return end(error(.addressRefused, objection)) }
     guard !hop.url.isAddress else { return send(hop, request) }
-    // URLSession does not tell which address it connects to before it has. The look-up blocks, as a hook may.
+    // URLSession reports the address only after it has connected. The look-up blocks, as a hook may.
     hookCalls.add { [self] in
       if let objection = addressGuard.objection(toAddressesOf: hop.url.host) {
         end(error(.addressRefused, objection))
@@ -229,7 +229,8 @@ final class SessionLoad: LoadHandle {
       if !state.isHeadDelivered { state.held.append(data.prefix(1 << 16 - state.held.count)) }
       return (state.received, state.isHeadDelivered, state.request.maxResponseBytes, state.sink)
     }
-    // Reading the short body of a redirect or challenge keeps the connection. A long one is not worth it.
+    // Reading the short body of a redirect or challenge keeps the connection. A long one costs more than a new
+    // connection.
     guard isDelivered else { return received <= 1 << 16 ? () : state.withLock { $0.task }?.cancel() ?? () }
     let goesOn =
       received <= limit
@@ -295,7 +296,7 @@ final class SessionLoad: LoadHandle {
     keep(question)
   }
 
-  /// Delivers the response of a challenge that no hook answered.
+  /// Delivers the response of an unanswered challenge.
   private func deliverHeld(_ head: HTTPResponse) {
     let (sink, resumes) = state.withLock { ($0.sink, $0.resumes) }
     switch sink?.receive(head) ?? .stop {
@@ -322,7 +323,7 @@ final class SessionLoad: LoadHandle {
 
   // MARK: End
 
-  /// Calls the sink and applies its answer, or returns `false` to abort.
+  /// Calls the sink and applies the flow that it returns, or returns `false` to abort.
   private func deliver(_ call: () -> LoadFlow) -> Bool {
     let resumes = state.withLock { $0.resumes }
     switch call() {

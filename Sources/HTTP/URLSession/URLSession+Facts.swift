@@ -1,9 +1,9 @@
 import VitrineRuntime
 
-// What URLSession says, in the loader's words.
+// Conversions of URLSession's types to the loader's.
 
 extension LoadMetrics {
-  /// Makes the metrics of one transfer.
+  /// Creates the metrics of a transfer.
   init(_ figures: URLSessionTaskTransactionMetrics, of url: HTTPURL) {
     self.init(url: url)
     func span(_ end: Date?) -> Duration? {
@@ -26,7 +26,7 @@ extension LoadMetrics {
 }
 
 extension HTTPError.Code {
-  /// Makes the code for a problem of URLSession's.
+  /// Creates the code for an error of URLSession.
   init(of problem: any Error, isHeadDelivered: Bool) {
     self =
       switch (problem as? URLError)?.code {

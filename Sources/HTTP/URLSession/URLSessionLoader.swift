@@ -6,11 +6,11 @@ import VitrineRuntime
 /// jar, requests no compression, and stores nothing. Releasing it ends running loads with ``HTTPError/Code/cancelled``.
 /// Create one and keep it.
 ///
-/// It differs from `CurlLoader` in these points. URLSession queues by host and has no overall limit, so a load counts as
-/// begun when it is passed on, and any number of hooks run at once. A pause takes effect after the data that it has
-/// buffered. Of ``HTTPTimeouts`` it obeys only ``HTTPTimeouts/idle``, which includes connecting, and
-/// ``HTTPTimeouts/total``. A GET has no body. An ``AddressGuard`` sees the addresses of a name when they are looked up
-/// before the request, and not those that URLSession then finds. URLSession may change `Authorization`, `Connection`,
+/// It differs from `CurlLoader` in these points. URLSession queues by host and has no overall limit, so a load has
+/// begun when it is passed to URLSession, and any number of hooks run at once. A pause takes effect after the data that
+/// it has buffered. The only time-outs are ``HTTPTimeouts/idle``, which includes connecting, and
+/// ``HTTPTimeouts/total``. A GET has no body. An ``AddressGuard`` checks the addresses from a look-up before the
+/// request, and not the ones that URLSession then finds. URLSession may change `Authorization`, `Connection`,
 /// `Content-Length`, `Host` and the fields for proxies, which Apple reserves for it.
 public final class URLSessionLoader: DataLoader {
   /// The options of a loader.
@@ -52,7 +52,7 @@ public final class URLSessionLoader: DataLoader {
     configuration.httpCookieStorage = nil
     configuration.httpShouldSetCookies = false
     configuration.urlCredentialStorage = nil
-    // The time-out of a request is obeyed only up to that of its session.
+    // The session's time-out limits the time-outs of its requests.
     configuration.timeoutIntervalForRequest = 7 * 24 * 3600
     if !options.usesProxiesOfEnvironment { configuration.connectionProxyDictionary = [:] }
     configuration.httpMaximumConnectionsPerHost = max(1, options.connectionLimitPerHost)
@@ -63,11 +63,11 @@ public final class URLSessionLoader: DataLoader {
   deinit {
     let loads = delegate.close()
     session.invalidateAndCancel()
-    // Those that wait for a hook have no task.
+    // Loads that wait for a hook have no task.
     for load in loads { load.cancel() }
   }
 
-  /// Returns `true` if the guard is that of the options.
+  /// Returns `true` if the guard equals the options' guard.
   public func obeys(_ addressGuard: AddressGuard) -> Bool { addressGuard == options.addressGuard }
 
   /// Starts a load, and returns at once.
@@ -95,7 +95,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
   let hookQueue = HookCalls.makeQueue()
   private let state = Lock(State())
 
-  /// Keeps a load until it ends.
+  /// Retains a load until it ends.
   func begin(_ load: SessionLoad) { state.withLock { $0.loads[ObjectIdentifier(load)] = load } }
 
   func end(_ load: SessionLoad) {
@@ -103,18 +103,18 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
     _ = consume ended
   }
 
-  /// Makes a task; returns `nil` once the session is invalidated, which would be an exception.
+  /// Creates a task, or returns `nil` once the session is invalidated, where a new task raises an exception.
   func makeTask(_ request: URLRequest, in session: URLSession, for load: SessionLoad) -> URLSessionDataTask? {
     state.withLock { state in
       guard !state.isClosed else { return nil }
-      // The system's own code, which calls nobody back here.
+      // The call runs the system's own code, which makes no callback here.
       let task = session.dataTask(with: request)
       state.tasks[task.taskIdentifier] = load
       return task
     }
   }
 
-  /// Allows no further task, and returns the loads that have not ended.
+  /// Prevents further tasks, and returns the loads that have not ended.
   func close() -> [SessionLoad] {
     state.withLock { state in
       state.isClosed = true

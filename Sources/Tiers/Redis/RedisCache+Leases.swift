@@ -15,7 +15,7 @@ extension RedisCache: KeyLeasing {
       let name = keys.lease(lease.key)
       return [
         RedisCommand("SET", name, token, Data("NX"), Data("PX"), Self.milliseconds(duration)),
-        // An earlier reply may have been lost, so that the lease is the caller's already.
+        // An earlier reply may have been lost, so the caller may already hold the lease.
         RedisCommand("GET", name),
       ]
     }

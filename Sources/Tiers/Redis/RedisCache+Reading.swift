@@ -14,14 +14,14 @@ extension RedisCache {
   }
 
   private func find(_ key: CacheKey) async throws(RedisError) -> CachedData? {
-    // Not within `MULTI`, which a full server refuses even for reads. So another machine may come between, and what
-    // does not fit together is read once more.
+    // The commands are not within `MULTI`, which a full server refuses even for reads. So another machine may write in
+    // between, and parts that do not fit together are read again.
     let found = try await look(for: key)
     guard case .unfit(let first) = found else { return found.entry }
     let second = try await look(for: key)
     guard case .unfit(let again) = second, again == first else { return second.entry }
     if again.isDamaged { counts.withLock { $0.damaged += 1 } }
-    // Unless it has been replaced.
+    // The entry is deleted unless it has been replaced.
     _ = try await run(.deleteIfEqual) {
       [$0.head(key), $0.body(key)]
     } arguments: { _ in
@@ -35,7 +35,7 @@ extension RedisCache {
     let sent = try await send { keys in
       [
         RedisCommand("GET", keys.head(key)),
-        // Not more than is wanted, whatever is there.
+        // The range limits the size, whatever the server has stored.
         RedisCommand("GETRANGE", keys.body(key), Data(number: 0), Data(number: max(0, limit - 1))),
         RedisCommand("SISMEMBER", keys.index(key), Data(key.bytes)),
       ]
@@ -43,14 +43,14 @@ extension RedisCache {
     guard let replies = sent?.1 else { return .missing }
     try check(replies)
     switch (replies[0], replies[1], replies[2]) {
-    // Not in the index is as good as removed.
+    // An entry outside its index counts as removed.
     case (.null, .bytes, .integer), (.bytes, .bytes, .integer(0)): return .missing
     case (.bytes(let bytes), .bytes(let body), .integer(1)):
       guard let head = RedisHead(bytes, for: key) else { return .unfit(Unfit(head: bytes, isDamaged: true)) }
       // Another machine has a higher limit.
       guard head.byteCount <= limit else { return .missing }
       if let entry = head.entry(body) { return .entry(entry) }
-      // A body that was evicted is no damage.
+      // An evicted body is not damage.
       return .unfit(Unfit(head: bytes, isDamaged: !body.isEmpty))
     default: throw nonsense("GET")
     }
@@ -79,11 +79,11 @@ extension RedisCache {
     return found
   }
 
-  // MARK: The whole
+  // MARK: All entries
 
-  /// Returns all entries without their bodies, by going through all names on the server.
+  /// Returns all entries without their bodies, by a scan of all names on the server.
   ///
-  /// Empty if the server cannot be reached.
+  /// The result is empty if the server cannot be reached.
   public func entries() async -> [DataCacheEntry] {
     var entries: [CacheKey: DataCacheEntry] = [:]
     try? await scan(\.headPrefix) { names, prefix in
@@ -103,7 +103,7 @@ extension RedisCache {
     return Array(entries.values)
   }
 
-  /// Goes through the names that begin with something, some at a time.
+  /// Scans the names with a prefix, some at a time.
   func scan(
     _ prefix: (RedisKeys) -> Data,
     _ body: (_ names: [Data], _ prefix: Data) async throws -> Void,
@@ -120,16 +120,16 @@ extension RedisCache {
         throw nonsense("SCAN")
       }
       let start = prefix(keys)
-      // The pattern is the server's business, the beginning is ours.
+      // The server interprets the pattern, so the prefix is checked here.
       let found = names.compactMap(\.bytes).filter { $0.starts(with: start) }
       if !found.isEmpty { try await body(found, start) }
       cursor = next
     } while cursor != Data("0")
   }
 
-  /// Returns the memory of the server, and what this cache has looked for.
+  /// Returns the memory of the server, and the look-ups of this cache.
   ///
-  /// The server does not know how many entries there are; bytes, limit and evictions are those of the whole server.
+  /// The server cannot count the entries. Bytes, limit and evictions concern the whole server.
   public func statistics() async -> DataCacheStatistics {
     var statistics = DataCacheStatistics()
     counts.withLock { counts in
@@ -154,7 +154,7 @@ extension RedisCache {
     return statistics
   }
 
-  /// Returns at once: what is written has been received.
+  /// Returns at once, since the server has received all writes.
   public func flush() async {}
 }
 

@@ -2,13 +2,13 @@ public import VitrineCaching
 import VitrineRuntime
 
 extension RedisCache {
-  /// Stores an entry and replaces an older one of the same key, as one step.
+  /// Stores an entry and replaces an older one of the same key, atomically.
   ///
-  /// Nothing happens if the one that is there was stored later, by the clocks of the machines that stored them, or if the
-  /// variants of the source, or everything, have been removed since.
+  /// It has no effect if the server's entry was stored later, by the clocks of the storing machines, or if the variants
+  /// of the source, or all entries, have been removed since.
   ///
-  /// - Throws: ``RedisError`` if the server cannot be reached or is full, and for an entry that is too large or that
-  ///   only this machine can use. After a refusal the key has no entry.
+  /// - Throws: ``RedisError`` if the server cannot be reached or is full, and for an entry that is too large or useful
+  ///   to this machine only. After a refusal the key has no entry.
   public func write(_ entry: CachedData, for key: CacheKey) async throws {
     if entry.isMachineLocal || entry.isPrivate { throw refusal("only one machine may use the entry") }
     guard entry.data.count <= options.entrySizeLimit else {
@@ -40,7 +40,7 @@ extension RedisCache {
     }
   }
 
-  /// The difference between the clocks of two machines that is nothing unusual, in seconds.
+  /// The usual maximum difference between the clocks of two machines, in seconds.
   private static let clockDifference = 60.0
   /// The time for which writes from before a removal are refused, in milliseconds.
   static let removalLifetime = Data(number: Int64(86_400_000))
@@ -50,7 +50,7 @@ extension RedisCache {
 
   private func refusal(_ detail: String) -> RedisError { RedisError(.send, server, detail, isRefusal: true) }
 
-  /// Returns the time for which an entry is kept, in milliseconds; `nil` if that is over.
+  /// Returns the time for which an entry is kept, in milliseconds; `nil` if it is over.
   private func lifetime(until expires: Date?) -> Data? {
     let longest = options.maxLifetime / .milliseconds(1)
     guard let expires else { return Data(number: Int64(max(1, longest))) }
@@ -58,7 +58,7 @@ extension RedisCache {
     return rest >= 1 ? Data(number: Int64(min(rest, longest))) : nil
   }
 
-  /// As long as any entry that the index may have.
+  /// The lifetime of an index, which is the maximum lifetime of its entries.
   private var indexLifetime: Data { Data(number: max(1, Int64(clamping: options.maxLifetime / .milliseconds(1)))) }
 
   /// Replaces the expiry and metadata of an entry, if it still has the given content.
@@ -112,8 +112,8 @@ extension RedisCache {
 
   /// Removes the entries whose keys extend a key.
   ///
-  /// For the key of a source, or a longer one, that costs what its variants do. For a shorter one, all names on the
-  /// server are gone through.
+  /// For the key of a source, or a longer one, the cost depends on the number of its variants. For a shorter one, all
+  /// names on the server are scanned.
   ///
   /// - Throws: ``RedisError`` if the server cannot be reached or replies with an error.
   public func erase(extending key: CacheKey) async throws {

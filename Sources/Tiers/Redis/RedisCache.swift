@@ -11,33 +11,32 @@ public import VitrineTiers
 /// ```
 /// Use it as a remote tier of a `TieredDataCache`, which adds a deadline, a circuit breaker and a queue of writes.
 ///
-/// **What is stored.** An entry is two values: a head (expiry, identity, metadata, checksums) and a body, so that a head
+/// **Stored values.** An entry is two values: a head (expiry, identity, metadata, checksums) and a body, so that a head
 /// is read without its body. A third, the index of a source, has the keys of all its variants. They live for as long as
-/// the entry is fresh, and ``Options/staleLifetime`` longer, for revalidation. Entries that only one machine can use
-/// (`CachedData.isMachineLocal`), such as raw pixels, are refused.
+/// the entry is fresh, and ``Options/staleLifetime`` longer, for revalidation. Entries that are useful to one machine
+/// only (`CachedData.isMachineLocal`), such as raw pixels, are refused.
 ///
-/// **What is served.** An entry whose head, key, length and body have their checksums, and that is in its index. All
-/// else is a miss, and what is damaged is removed. So a server that evicts single values never makes an entry half
-/// right, and a removal of variants overlooks none.
+/// **Served entries.** An entry is served if its head, key, length and body match their checksums, and it is in its
+/// index. Any other entry is a miss, and damaged ones are removed. So a server that evicts single values never leaves a
+/// partial entry, and a removal of variants misses none.
 ///
-/// **Removing everything** begins a new epoch, with one `INCR`. The server evicts what is left of earlier ones, or it
-/// expires.
+/// **Removing everything** begins a new epoch, with one `INCR`. Values of earlier epochs are evicted or expire.
 ///
 /// The server needs no module and no configuration, but should have a limit of memory and a policy: `maxmemory` and
 /// `maxmemory-policy allkeys-lru`. It works with scripts and transactions over several keys, so a Redis Cluster is not
 /// supported.
 ///
-/// Nothing blocks Swift's cooperative threads. Requests of several tasks share a connection's round trip.
+/// It never blocks Swift's cooperative threads. Requests of several tasks share a connection's round trip.
 public final class RedisCache: FallibleDataCaching {
   /// The settings of a cache.
   public struct Options: Sendable, Hashable {
-    /// The beginning of all names on the server.
+    /// The prefix of all names on the server.
     ///
     /// Defaults to `vitrine`. Caches of one namespace share their entries.
     public var namespace = "vitrine"
-    /// The maximum number of connections for look-ups and of those for changes, each with a thread.
+    /// The maximum number of connections for look-ups, and again for changes, each with a thread.
     ///
-    /// Defaults to 4. Somebody waits for a look-up, so it never waits for the reply to a change.
+    /// Defaults to 4. A look-up has a waiting caller, so it never waits for the reply to a change.
     public var connections = 4
     /// The maximum number of requests that wait for a connection.
     ///
@@ -63,9 +62,9 @@ public final class RedisCache: FallibleDataCaching {
     ///
     /// Defaults to 30 days.
     public var maxLifetime = Duration.seconds(30 * 86_400)
-    /// The maximum number of entries of one source: its original, and what was made of that.
+    /// The maximum number of entries of one source: its original and the variants.
     ///
-    /// Defaults to 10,000. If there are more, some make room.
+    /// Defaults to 10,000. If there are more, some are removed.
     public var variantLimit = 10_000
 
     /// Creates the default settings.
@@ -86,13 +85,13 @@ public final class RedisCache: FallibleDataCaching {
   let clock: any TimeSource
   /// The connections for look-ups.
   private let pool: RedisPool
-  /// The connections for what nobody waits for.
+  /// The connections for changes, which have no waiting caller.
   private let changes: RedisPool
-  /// The epoch, as it was last heard of.
+  /// The last known epoch.
   private let epoch = Lock(Data?.none)
   let counts = Lock(Counts())
 
-  /// The commands that a user of an access list must be allowed, on keys that begin with ``Options/namespace``.
+  /// The commands that an access list must allow, on keys that begin with ``Options/namespace``.
   public static let commands = [
     "ping", "get", "set", "mget", "getrange", "sadd", "srem", "sismember", "smembers", "scard", "spop", "incr",
     "pexpire", "unlink", "scan", "eval", "evalsha", "info", "select",
@@ -122,13 +121,13 @@ public final class RedisCache: FallibleDataCaching {
 
   /// Sends commands for the names of the present epoch, and reads their replies.
   ///
-  /// The epoch is asked for along with them. If it has changed meanwhile, they are sent again for the new one.
+  /// The epoch is read along with them. If it has changed meanwhile, they are sent again for the new one.
   ///
   /// - Parameters:
-  ///   - isChange: True for commands that nobody waits for.
-  ///   - creates: True to begin an epoch on a server that has none.
+  ///   - isChange: A Boolean value that indicates whether the commands have no waiting caller.
+  ///   - creates: A Boolean value that indicates whether to begin an epoch on a server that has none.
   ///   - commands: Returns the commands for some names.
-  /// - Returns: The names and a reply for each command; `nil` if the server has no epoch, and so no entries.
+  /// - Returns: The names and a reply for each command; `nil` if the server has no epoch, and therefore no entries.
   /// - Throws: As ``RedisPool/send(_:)``, and if the reply to the epoch is an error.
   func send(
     isChange: Bool = false,
@@ -159,7 +158,8 @@ public final class RedisCache: FallibleDataCaching {
     return found
   }
 
-  /// Begins at a random number, so that a server that has lost the epoch does not go back to an earlier one.
+  /// Returns a command that begins an epoch with a random number, so that a server that has lost its epoch does not
+  /// return to an earlier one.
   private func newEpoch(_ name: Data) -> RedisCommand {
     RedisCommand("SET", name, Data(number: UInt64.random(in: 1...1 << 52)), Data("NX"))
   }
@@ -174,13 +174,13 @@ public final class RedisCache: FallibleDataCaching {
     }
   }
 
-  /// Removes everything, by one `INCR`.
+  /// Removes everything, with one `INCR`.
   public func eraseAll() async throws {
     let name = RedisKeys.epoch(namespace: options.namespace)
     let cleared = RedisKeys.cleared(namespace: options.namespace)
     let replies = try await changes.send([
       newEpoch(name), RedisCommand("INCR", name),
-      // Refused by a full server, without harm.
+      // A full server refuses this command, without harm.
       RedisCommand("SET", cleared, Self.time(clock.now), Data("PX"), Self.removalLifetime),
     ])
     if let text = replies[1].error { throw RedisError(reply: text, server) }
@@ -190,7 +190,9 @@ public final class RedisCache: FallibleDataCaching {
 
   // MARK: Scripts
 
-  /// Runs a script; `nil` if the server has no epoch.
+  /// Runs a script.
+  ///
+  /// Returns `nil` if the server has no epoch.
   func run(
     _ script: RedisScript,
     creates: Bool = false,

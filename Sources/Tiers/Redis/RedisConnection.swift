@@ -1,16 +1,16 @@
 import CLibHiredis
 import VitrineRuntime
 
-/// One connection, which blocks the thread that uses it, and no longer than it is told.
+/// A connection, which blocks the thread that uses it until a deadline at most.
 ///
-/// After an error it is of no use any more: nobody knows which reply belongs to which command.
+/// After an error it is unusable, since replies can no longer be matched to commands.
 // @unchecked: one thread at a time uses it, to which the pool has handed it under its lock.
 @safe
 final class RedisConnection: @unchecked Sendable {
   private let context: UnsafeMutablePointer<redisContext>
   private let server: RedisServer
   private let clock = SystemClock()
-  /// The maximum number of bytes that wait to be read as replies.
+  /// The maximum number of received bytes that are not yet parsed.
   private let replyLimit: Int
 
   /// Connects, and sends user, password and database.
@@ -24,7 +24,7 @@ final class RedisConnection: @unchecked Sendable {
     (self.server, self.replyLimit) = (server, replyLimit)
     let deadline = clock.uptime + connectTime
     let time = timeval(connectTime)
-    // The strings are only read during the call. hiredis returns `nil` when it has no memory.
+    // The strings are only read during the call. hiredis returns `nil` if it has no memory.
     let made =
       switch server.place {
       case .tcp(let host, let port): unsafe redisConnectWithTimeout(host, CInt(port), time)
@@ -66,8 +66,8 @@ final class RedisConnection: @unchecked Sendable {
   func transmit(_ bytes: Data, by deadline: Duration) throws(RedisError) {
     var sent = 0
     while sent < bytes.count {
-      // hiredis itself would write so that a closed connection ends the process with a signal.
-      // The bytes are only read during the call, and `sent` is less than their number.
+      // A write by hiredis to a closed connection would end the process with a signal. The bytes are only read during
+      // the call, and `sent` is less than their number.
       let count = unsafe bytes.withUnsafeBytes { bytes in
         unsafe send(
           context.pointee.fd,
@@ -88,9 +88,9 @@ final class RedisConnection: @unchecked Sendable {
     }
   }
 
-  /// Returns the next reply; an error reply is a reply.
+  /// Returns the next reply, which may be an error reply.
   ///
-  /// Gives up, a moment later, when `isWanted` returns false.
+  /// Throws a moment after `isWanted` has begun to return `false`.
   func receive(by deadline: Duration, isWanted: () -> Bool = { true }) throws(RedisError) -> RedisReply {
     while true {
       if let reply = try takeReply() { return reply }
@@ -98,7 +98,7 @@ final class RedisConnection: @unchecked Sendable {
         throw RedisError(.receive, server, "the reply is longer than \(replyLimit) bytes")
       }
       try wait(for: POLLIN, .receive, by: deadline, isWanted: isWanted)
-      // There is something to read, so this does not block.
+      // The socket is readable, so this does not block.
       guard unsafe redisBufferRead(context) == REDIS_OK else { throw unsafe Self.error(.receive, context, server) }
     }
   }
@@ -117,7 +117,7 @@ final class RedisConnection: @unchecked Sendable {
     return reply
   }
 
-  /// The time after which a wait looks whether anybody still wants what it waits for.
+  /// The interval at which a wait checks whether the reply is still wanted.
   private static let attention = Duration.milliseconds(10)
 
   private func wait(
@@ -135,7 +135,7 @@ final class RedisConnection: @unchecked Sendable {
       let milliseconds = Int32(clamping: Int64(clamping: min(rest, Self.attention) / .milliseconds(1)) + 1)
       var request = pollfd(fd: unsafe context.pointee.fd, events: Int16(event), revents: 0)
       let count = unsafe poll(&request, 1, milliseconds)
-      // An error of the socket is found by the call that follows.
+      // The call that follows finds an error of the socket.
       if count > 0 { return }
       if count < 0, errno != EINTR { throw RedisError(stage, server, FileError(code: errno).description) }
     }
@@ -156,13 +156,13 @@ final class RedisConnection: @unchecked Sendable {
   }
 }
 
-/// hiredis' functions that make replies, but for arrays that no server of ours sends.
+/// The functions by which hiredis creates replies, except that large arrays are refused.
 ///
-/// It makes room for as many elements as a server announces: freeing two billion takes seconds.
+/// hiredis allocates the announced number of elements, and freeing two billion takes seconds.
 private enum BoundedReplies {
   private static let limit = 100_000
 
-  // Made once, and never changed or freed.
+  // The functions are created once, and never changed or freed.
   nonisolated(unsafe) static let functions: UnsafeMutablePointer<redisReplyObjectFunctions>? = {
     guard let reader = unsafe redisReaderCreate() else { return nil }
     defer { unsafe redisReaderFree(reader) }
@@ -170,14 +170,14 @@ private enum BoundedReplies {
     unsafe createArray = own.pointee.createArray
     let bounded = UnsafeMutablePointer<redisReplyObjectFunctions>.allocate(capacity: 1)
     unsafe bounded.initialize(to: own.pointee)
-    // No result counts as a lack of memory, which ends the connection.
+    // A result of `nil` counts as a lack of memory, which ends the connection.
     unsafe bounded.pointee.createArray = { task, count in
       count > limit ? nil : unsafe createArray?(task, count)
     }
     return unsafe bounded
   }()
 
-  // Written before `functions` can be read.
+  // The value is written before `functions` can be read.
   nonisolated(unsafe) private static var createArray = unsafe redisReplyObjectFunctions().createArray
 }
 
@@ -186,7 +186,7 @@ extension timeval {
     let microseconds = max(0, Int64(clamping: duration / .microseconds(1)))
     self.init()
     tv_sec = .init(microseconds / 1_000_000)
-    // At least one, since zero means that there is no limit.
+    // The value is at least one, since zero means no limit.
     tv_usec = .init(max(1, microseconds % 1_000_000))
   }
 }

@@ -2,11 +2,11 @@ import VitrineCaching
 import VitrineRuntime
 public import VitrineTiers
 
-/// An error of a Redis server, or on the way to it.
+/// An error of a Redis server, or of the connection to it.
 ///
 /// It names the server and the stage, and never contains the password.
 public struct RedisError: DataCacheFailure, Sendable, Hashable, CustomStringConvertible {
-  /// The part of the work in which an error happened.
+  /// The stage of a request in which an error occurred.
   public struct Stage: Sendable, Hashable, CustomStringConvertible {
     /// The name of the stage.
     public let description: String
@@ -23,7 +23,7 @@ public struct RedisError: DataCacheFailure, Sendable, Hashable, CustomStringConv
     public static let send = Stage(description: "send")
     /// The reply was awaited.
     public static let receive = Stage(description: "receive")
-    /// The server replied with an error, or with something that makes no sense.
+    /// The server replied with an error, or with an unexpected reply.
     public static let reply = Stage(description: "reply")
   }
 
@@ -33,13 +33,14 @@ public struct RedisError: DataCacheFailure, Sendable, Hashable, CustomStringConv
   public let server: String
   /// The reason.
   public let detail: String
-  /// A Boolean value that indicates whether the server works and has refused this one command, as when it is full.
+  /// A Boolean value that indicates whether the server works and has refused this one command, for example because it
+  /// is full.
   ///
-  /// Also `true` if too many requests wait for a connection, which says nothing about the server.
+  /// It is also `true` if too many requests wait for a connection, which does not depend on the server.
   public let isRefusal: Bool
-  /// True if the caller was cancelled.
+  /// A Boolean value that indicates whether the caller was cancelled.
   let isCancellation: Bool
-  /// True if the connection was closed by the server, as one is that was idle for long.
+  /// A Boolean value that indicates whether the server has closed the connection, for example after a long idle time.
   let isClosed: Bool
 
   /// The server, the stage and the reason.
@@ -55,7 +56,7 @@ public struct RedisError: DataCacheFailure, Sendable, Hashable, CustomStringConv
   ) {
     (self.stage, self.server, self.isRefusal) = (stage, server, isRefusal)
     (self.isCancellation, self.isClosed) = (isCancellation, isClosed)
-    // A server's text is printed without control characters, and cut.
+    // A server's text is printed without control characters, and truncated.
     self.detail = String(
       String.UnicodeScalarView(
         detail.unicodeScalars.prefix(300).map { $0.value < 0x20 || (0x7F..<0xA0).contains($0.value) ? " " : $0 }
@@ -64,7 +65,7 @@ public struct RedisError: DataCacheFailure, Sendable, Hashable, CustomStringConv
   }
 
   init(_ stage: Stage, _ server: RedisServer, _ detail: String, isRefusal: Bool = false, isClosed: Bool = false) {
-    // A server may repeat what it was sent.
+    // A server may repeat text that it has received.
     var detail = detail
     if let password = server.password, !password.isEmpty {
       detail = detail.split(separator: password, omittingEmptySubsequences: false).joined(separator: "(hidden)")

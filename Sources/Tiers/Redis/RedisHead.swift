@@ -9,7 +9,9 @@ struct RedisHead: Sendable, Hashable {
 
   var kind: CachedData.Kind
   var contentID: ContentID
-  /// The checksum of the body, which the identity of an image that was made from something else is not.
+  /// The checksum of the body.
+  ///
+  /// The identity of a variant is not one, since it identifies the original.
   var bodySum: ContentID
   var byteCount: Int
   var stored: Date
@@ -21,7 +23,7 @@ struct RedisHead: Sendable, Hashable {
     (byteCount, stored, expires, metadata) = (entry.data.count, entry.stored, entry.expires, entry.metadata)
   }
 
-  /// Returns the bytes that are stored for a key.
+  /// Returns the bytes to store for a key.
   func encoded(for key: CacheKey) -> Data {
     var bytes = Self.mark
     bytes.append(kind.rawValue)
@@ -36,7 +38,7 @@ struct RedisHead: Sendable, Hashable {
     return bytes
   }
 
-  /// Reads what ``encoded(for:)`` has written for the same key; `nil` for anything else.
+  /// Decodes the bytes of ``encoded(for:)`` for the same key, or returns `nil` for any other bytes.
   init?(_ bytes: Data, for key: CacheKey) {
     let bytes = Data(bytes)
     let end = bytes.count - Self.sumCount
@@ -58,7 +60,7 @@ struct RedisHead: Sendable, Hashable {
     metadata = Data(bytes[Self.fixedCount..<end])
   }
 
-  /// Returns the entry with a body; `nil` if that is not the body that was stored with the head.
+  /// Returns the entry with a body, or `nil` if the body does not match the head.
   func entry(_ body: Data) -> CachedData? {
     guard body.count == byteCount, ContentID(of: body) == bodySum else { return nil }
     return CachedData(

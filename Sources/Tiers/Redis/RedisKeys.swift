@@ -1,10 +1,10 @@
 import VitrineCaching
 import VitrineRuntime
 
-/// The names under which a server keeps what belongs to a cache key.
+/// The names of a cache key's values on a server.
 ///
-/// All of them begin with the namespace and the epoch, so that a new epoch leaves everything behind at once. The cache
-/// key follows as it is: no hash stands for it, and no two keys share a name.
+/// The names begin with the namespace and the epoch, so that a new epoch leaves all older values behind at once. The
+/// cache key follows unhashed, so no two keys share a name.
 struct RedisKeys: Sendable {
   private let prefix: Data
 
@@ -12,22 +12,22 @@ struct RedisKeys: Sendable {
 
   static func epoch(namespace: String) -> Data { Data("\(namespace):epoch") }
 
-  /// The time of the last removal of everything.
+  /// Returns the name of the time of the last removal of everything.
   static func cleared(namespace: String) -> Data { Data("\(namespace):cleared") }
 
-  /// The expiry, the identity and the metadata.
+  /// Returns the name of the head: the expiry, the identity and the metadata.
   func head(_ key: CacheKey) -> Data { headPrefix + Data(key.bytes) }
   func body(_ key: CacheKey) -> Data { bodyPrefix + Data(key.bytes) }
   func lease(_ key: CacheKey) -> Data { leasePrefix + Data(key.bytes) }
 
-  /// The set of all keys of one source, which a removal of its variants goes through.
+  /// Returns the name of the set of all keys of one source, which a removal of its variants reads.
   ///
-  /// An entry that is not in it does not count, so that none can be overlooked.
+  /// An entry outside the set is a miss, so a removal cannot miss an entry.
   func index(_ key: CacheKey) -> Data {
     indexPrefix + Data(key.bytes.prefix(Self.sourceEnd(of: key) ?? key.bytes.count))
   }
 
-  /// The time of the last removal of a source's variants.
+  /// Returns the name of the time of the last removal of a source's variants.
   func removal(_ key: CacheKey) -> Data { removal(index: index(key)) }
   func removal(index: Data) -> Data { removalPrefix + index.dropFirst(indexPrefix.count) }
 
@@ -37,12 +37,12 @@ struct RedisKeys: Sendable {
   var indexPrefix: Data { prefix + Data("i:") }
   private var removalPrefix: Data { prefix + Data("r:") }
 
-  /// The end of the part of a key that all variants of a source share; `nil` for a key that is shorter.
+  /// Returns the end of the part of a key that all variants of a source share, or `nil` for a shorter key.
   ///
   /// A pipeline's keys begin with the partition, the kind of the source and the URL.
   static func sourceEnd(of key: CacheKey) -> Int? { key.end(ofParts: 3) }
 
-  /// The pattern of `SCAN` for the names that begin with some bytes.
+  /// Returns the pattern of `SCAN` for the names that begin with some bytes.
   static func pattern(_ start: Data) -> Data {
     var pattern = Data()
     for byte in start {

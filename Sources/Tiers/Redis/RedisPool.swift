@@ -3,17 +3,17 @@ import VitrineRuntime
 
 /// A few connections to one server, on threads of their own.
 ///
-/// Requests that wait are sent together over one connection, and their replies read in order (pipelining). Threads and
-/// connections come with the first requests.
+/// Waiting requests are sent together over one connection, and their replies are read in order (pipelining). Threads
+/// start and connections open with the first requests.
 final class RedisPool: Sendable {
-  /// Commands that are sent one right after the other over one connection.
+  /// Commands that are sent consecutively over one connection.
   private final class Request: Sendable {
     let bytes: Data
     let count: Int
-    /// The uptime at which the replies must be there.
+    /// The uptime by which the replies must arrive.
     let deadline: Duration
     let outcome = Deferred<Result<[RedisReply], RedisError>>()
-    /// True for one that was cancelled, or has its replies.
+    /// A Boolean value that indicates whether the request was cancelled, or has its replies.
     let isEnded = Atomic(false)
 
     init(_ commands: [RedisCommand], deadline: Duration) {
@@ -28,14 +28,14 @@ final class RedisPool: Sendable {
     var idle: [RedisConnection] = []
   }
 
-  /// The number of requests that share one pass over a connection at most.
+  /// The maximum number of requests in a batch.
   private static let batchLimit = 16
-  /// The number of bytes after which no further request joins a batch.
+  /// The number of bytes above which no further request joins a batch.
   private static let batchBytes = 64 << 10
 
   let server: RedisServer
   private let options: RedisCache.Options
-  /// Sockets are waited for by the system's clock.
+  /// The system clock, since waits for sockets use the system's time.
   private let clock = SystemClock()
   private let queue: WorkQueue
   private let state = Lock(State())
@@ -45,9 +45,9 @@ final class RedisPool: Sendable {
     queue = WorkQueue(label: "redis", width: max(1, options.connections), queueLimit: max(1, options.queueLimit))
   }
 
-  /// Sends commands and waits for their replies, without blocking a thread of the caller's.
+  /// Sends commands and waits for their replies, without blocking the caller's thread.
   ///
-  /// Error replies are replies. Throws if the server cannot be reached, or does not reply in time.
+  /// Error replies are returned. Throws if the server cannot be reached, or does not reply in time.
   func send(_ commands: [RedisCommand]) async throws(RedisError) -> [RedisReply] {
     let request = Request(commands, deadline: clock.uptime + options.commandTimeout)
     let result = await withTaskCancellationHandler {
@@ -71,7 +71,7 @@ final class RedisPool: Sendable {
 
   // MARK: On a thread of the queue
 
-  /// Serves some of the requests that wait.
+  /// Serves some of the waiting requests.
   private func serve() {
     let batch = takeBatch()
     guard !batch.isEmpty else { return }
@@ -79,7 +79,7 @@ final class RedisPool: Sendable {
     do throws(RedisError) {
       try serve(batch, over: known)
     } catch {
-      // Those that have their replies are not concerned.
+      // Requests that already have their replies are not affected.
       for request in batch { request.outcome.resolve(.failure(error)) }
     }
   }
@@ -90,7 +90,8 @@ final class RedisPool: Sendable {
         try exchange(batch, over: known)
         return putBack(known)
       } catch {
-        // It was idle, and the server has closed it or was started anew. No command harms when it is sent again.
+        // The connection was idle, and the server has closed it or was restarted. Every command may safely be sent
+        // again.
         guard error.isClosed else { throw error }
         dropIdle()
       }
@@ -100,7 +101,7 @@ final class RedisPool: Sendable {
     putBack(connection)
   }
 
-  /// Takes a fair share of the requests that wait.
+  /// Takes a fair share of the waiting requests.
   private func takeBatch() -> [Request] {
     let now = clock.uptime
     let taken = state.withLock { state -> [Request] in
@@ -134,7 +135,7 @@ final class RedisPool: Sendable {
 
   private func putBack(_ connection: RedisConnection) { state.withLock { $0.idle.append(connection) } }
 
-  /// Closes the connections that are idle, which are as old as one that was found closed.
+  /// Closes the idle connections, since the server has closed one of the same age.
   private func dropIdle() {
     let old = state.withLock { state in
       defer { state.idle = [] }
@@ -152,7 +153,7 @@ final class RedisPool: Sendable {
     }
     for (index, request) in batch.enumerated() {
       var replies: [RedisReply] = []
-      // A connection that is slow is not kept by those who have gone: others need the thread.
+      // A slow connection stops once all of its callers have left, since other requests need the thread.
       let rest = batch[index...]
       for _ in 0..<request.count {
         replies.append(

@@ -12,7 +12,7 @@ enum RedisReply: Sendable, Hashable {
 
   /// Copies a reply of hiredis.
   ///
-  /// Returns `nil` for a type that no server of this protocol sends.
+  /// Returns `nil` for a type that this version of the protocol does not have.
   init?(copying reply: UnsafePointer<redisReply>) {
     // hiredis keeps `str` at `len` bytes and `element` at `elements` replies until the reply is freed.
     let value = unsafe reply.pointee
@@ -47,7 +47,7 @@ enum RedisReply: Sendable, Hashable {
   var error: String? { if case .error(let text) = self { text } else { nil } }
 }
 
-/// A command: its name and arguments, all of which are bytes.
+/// A command: its name and arguments, as bytes.
 struct RedisCommand: Sendable {
   private(set) var parts: [Data]
 
@@ -55,7 +55,7 @@ struct RedisCommand: Sendable {
 
   init(_ name: String, _ arguments: [Data]) { parts = [Data(name.utf8)] + arguments }
 
-  /// Appends the command as it is sent: an array of bulk strings.
+  /// Appends the command in its wire format: an array of bulk strings.
   func append(to bytes: inout Data) {
     bytes.append(contentsOf: "*\(parts.count)\r\n".utf8)
     for part in parts {
@@ -67,9 +67,9 @@ struct RedisCommand: Sendable {
 }
 
 extension Data {
-  /// The bytes of a text.
+  /// Creates the bytes of a text.
   init(_ text: some StringProtocol) { self.init(text.utf8) }
 
-  /// A number in decimal digits.
+  /// Creates the decimal digits of a number.
   init(number: some BinaryInteger) { self.init("\(number)".utf8) }
 }

@@ -1,14 +1,14 @@
 import VitrineRuntime
 
-/// A script that a server runs as one step.
+/// A script that a server runs atomically.
 ///
-/// The server is sent its digest. One that does not know the script yet, as after a restart, is sent the text.
+/// The client sends its digest. If the server does not know the script, as after a restart, the client sends the text.
 struct RedisScript: Sendable {
   let text: String
-  /// The SHA-1 of the text in hexadecimal digits, which a test compares with the server's own.
+  /// The SHA-1 of the text in hexadecimal digits, which a test compares with the server's.
   let digest: String
 
-  /// Replaces a head, if it is still what was read, and extends the life of its body.
+  /// The script that replaces a head, if it is still the one that was read, and extends the lifetime of its body.
   static let replaceHead = RedisScript(
     text: """
       if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
@@ -20,7 +20,7 @@ struct RedisScript: Sendable {
     digest: "7e72a2385497b937bac751ad3dedc5c1f9e70ff5",
   )
 
-  /// Deletes keys, if the first still has a value.
+  /// The script that deletes keys, if the first still has a value.
   static let deleteIfEqual = RedisScript(
     text: """
       if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
@@ -29,7 +29,7 @@ struct RedisScript: Sendable {
     digest: "58fbde38d161d7a55b2c193b94eb27b979e45b35",
   )
 
-  /// Replaces a value, if it is still what it was.
+  /// The script that replaces a value, if it is unchanged.
   static let replaceIfEqual = RedisScript(
     text: """
       if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
@@ -39,7 +39,7 @@ struct RedisScript: Sendable {
     digest: "9c1f7015792515f6a8d0de9823048b9e340ad193",
   )
 
-  /// Extends the life of a value, if it is still what it was.
+  /// The script that extends the lifetime of a value, if it is unchanged.
   static let extendIfEqual = RedisScript(
     text: """
       if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
@@ -48,9 +48,9 @@ struct RedisScript: Sendable {
     digest: "2deae1ef2395a47a688aa388ceff88bd1c320ba4",
   )
 
-  /// Deletes the entries of an index whose keys extend a key, and leaves behind when that was.
+  /// The script that deletes the entries of an index whose keys extend a key, and stores the time of the removal.
   ///
-  /// A full server refuses the latter, and removes all the same.
+  /// A full server refuses to store the time, but still deletes the entries.
   static let removeExtensions = RedisScript(
     text: """
       local removed = 0
@@ -67,12 +67,12 @@ struct RedisScript: Sendable {
     digest: "d89b25142b98de5d373d7c4436999751f1606b57",
   )
 
-  /// Stores an entry, unless it is older than the one that is there or than a removal, and returns the number of entries
-  /// of the source.
+  /// The script that stores an entry, unless it is older than the existing one or than a removal, and returns the
+  /// number of entries of the source.
   ///
-  /// A write that comes late, as from a server that was paused, must not undo what has happened since. Times that are
-  /// ahead of the writer's clock by more than a minute do not count. The time of an entry is in its head, at byte 44. What is
-  /// there from before a removal goes: the removal of that entry may have waited for this write in its place.
+  /// A late write, as from a server that was paused, must not undo later changes. Times that are ahead of the writer's
+  /// clock by more than a minute do not count. The time of an entry is in its head, at byte 44. An existing entry from
+  /// before a removal is deleted: this write may have replaced the removal of that entry in the queue.
   static let storeEntry = RedisScript(
     text: """
       local has, old = 0, redis.call('GET', KEYS[1])

@@ -1,6 +1,6 @@
 import VitrineRuntime
 
-/// The place of a Redis or Valkey server, as a URL says it.
+/// The address of a Redis or Valkey server, with user, password and database.
 ///
 /// ```swift
 /// let server = try RedisServer("redis://vitrine:secret@cache.internal:6379/0")
@@ -9,7 +9,7 @@ import VitrineRuntime
 ///   0. User and password may be percent-encoded.
 /// - `unix://[[user]:password@]/path/of/socket[?db=database]` is a server on this machine.
 ///
-/// There is no TLS. A server elsewhere is reached through a tunnel, such as stunnel or WireGuard.
+/// TLS is not supported. Use a tunnel to a remote server, such as stunnel or WireGuard.
 public struct RedisServer: Sendable, Hashable, CustomStringConvertible {
   enum Place: Sendable, Hashable {
     case tcp(host: String, port: Int)
@@ -21,10 +21,10 @@ public struct RedisServer: Sendable, Hashable, CustomStringConvertible {
   let password: String?
   let database: Int
 
-  /// Reads a URL.
+  /// Creates a server from a URL.
   ///
   /// - Parameter url: The URL.
-  /// - Throws: ``RedisError`` if it is none of the forms above. The error does not contain the password.
+  /// - Throws: ``RedisError`` if the URL has neither of the forms above. The error does not contain the password.
   public init(_ url: String) throws(RedisError) {
     let scheme = url.prefix { $0 != ":" }.lowercased()
     guard url.dropFirst(scheme.count).hasPrefix("://") else { throw Self.invalid("it has no scheme") }
@@ -88,7 +88,7 @@ public struct RedisServer: Sendable, Hashable, CustomStringConvertible {
 
   private static func socket(_ rest: Substring) throws(RedisError) -> (Place, Int) {
     let parts = rest.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-    // The system's limit for names of sockets.
+    // The system limits the length of a socket's name.
     guard let path = parts.first.flatMap({ decoded($0) }), path.hasPrefix("/"),
       path.utf8.count < 108, !path.utf8.contains(0)
     else { throw invalid("it has no absolute path of at most 107 bytes") }
@@ -97,7 +97,7 @@ public struct RedisServer: Sendable, Hashable, CustomStringConvertible {
     return (.unix(path: path), try database(parts[1].dropFirst(3)))
   }
 
-  /// Returns text without percent-encoding; `nil` if it is wrong.
+  /// Returns the decoded text, or `nil` if its percent-encoding is invalid.
   private static func decoded(_ text: Substring) -> String? {
     var bytes: [UInt8] = []
     var rest = text.utf8[...]

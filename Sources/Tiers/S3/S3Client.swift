@@ -1,14 +1,14 @@
 public import VitrineHTTP
 public import VitrineRuntime
 
-/// A client of a server that speaks S3: Amazon's, or one of MinIO, SeaweedFS, Ceph and the like.
+/// A client of a server with the S3 protocol, such as Amazon's, MinIO, SeaweedFS or Ceph.
 ///
 /// ```swift
 /// let configuration = try S3Configuration(environment: ProcessInfo.processInfo.environment)
 /// let client = try S3Client(configuration)
 /// ```
-/// Create one and keep it: it keeps connections and credentials. Load images through an ``S3Loader``, and keep them in an
-/// ``S3DataCache``.
+/// Create one and keep it, since it reuses connections and credentials. Load images through an ``S3Loader``, and store
+/// them in an ``S3DataCache``.
 public final class S3Client: Sendable {
   /// The settings.
   public let configuration: S3Configuration
@@ -16,12 +16,12 @@ public final class S3Client: Sendable {
   let clock: any TimeSource
   private let retrying: RetryingLoader
 
-  /// Creates a client, which connects to nothing yet.
+  /// Creates a client without connections.
   ///
   /// - Parameters:
   ///   - configuration: The settings.
-  ///   - loader: The loader of requests. Defaults to `nil`, one of its own without an address guard, since the server is
-  ///     chosen by whoever runs the program, and may be in a private network.
+  ///   - loader: The loader of requests. Defaults to `nil`, a new one without an address guard, since the server is
+  ///     configured by the operator, and may be in a private network.
   ///   - clock: The clock. Defaults to the system clock.
   /// - Throws: ``S3Error`` with ``S3Error/Code/invalidConfiguration``.
   public convenience init(
@@ -56,14 +56,14 @@ public final class S3Client: Sendable {
     return SystemLoader(options)
   }
 
-  /// Returns a URL with which anybody may read an object for a time, without credentials.
+  /// Returns a URL that allows reading an object for a time, without credentials.
   ///
   /// - Parameters:
   ///   - bucket: The bucket.
   ///   - key: The key.
   ///   - time: The time for which it is valid, from a second to a week. Defaults to 15 minutes.
   /// - Returns: The URL, which contains a signature and is as secret as the object.
-  /// - Throws: ``S3Error`` if there are no credentials, or no such names.
+  /// - Throws: ``S3Error`` if there are no credentials, or a name is invalid.
   public func presignedURL(
     bucket: String,
     key: String,
@@ -91,7 +91,7 @@ public final class S3Client: Sendable {
 
   // MARK: Requests
 
-  /// Sends a request, as often as the settings allow, and returns the last response, of whatever status.
+  /// Sends a request, with as many attempts as the settings allow, and returns the last response, of any status.
   func send(
     _ target: S3Target,
     _ method: HTTPMethod = .get,
@@ -102,10 +102,10 @@ public final class S3Client: Sendable {
   ) async throws(S3Error) -> (response: HTTPResponse, body: Data) {
     var request = HTTPRequest(target.standIn, method: method, headers: headers, body: body)
     request.maxResponseBytes = limit
-    // Whatever the client sends has the same effect twice.
+    // All requests of the client have the same effect if sent twice.
     request.isIdempotent = true
     if let body, configuration.signsBodiesOverTLS || configuration.endpoint?.isSecure == false {
-      // Once, and not with each attempt.
+      // The hash is computed once, and not for each attempt.
       request.headers["x-amz-content-sha256"] = SignatureV4.hash(body)
     }
     let (text, retrying) = (target.text, retrying)

@@ -1,7 +1,7 @@
 public import VitrineHTTP
 import VitrineRuntime
 
-/// The settings of an ``S3Client``: where the buckets are, with which credentials, within which bounds.
+/// The settings of an ``S3Client``: endpoint, credentials and limits.
 ///
 /// ```swift
 /// var configuration = try S3Configuration(environment: ProcessInfo.processInfo.environment)
@@ -14,19 +14,21 @@ public struct S3Configuration: Sendable {
 
     let value: Value
 
-    /// ``virtualHosted`` for Amazon and buckets whose names fit one label of a host, otherwise ``path``.
+    /// ``virtualHosted`` for Amazon and buckets whose names fit one label of a host, and ``path`` for others.
     public static let automatic = Addressing(value: .automatic)
-    /// In the path, which every server understands: `https://s3.example.org/bucket/key`.
+    /// The bucket in the path, which every server supports: `https://s3.example.org/bucket/key`.
     public static let path = Addressing(value: .path)
-    /// In the host: `https://bucket.s3.example.org/key`.
+    /// The bucket in the host: `https://bucket.s3.example.org/key`.
     public static let virtualHosted = Addressing(value: .virtualHosted)
   }
 
   /// The region.
   ///
-  /// Defaults to `us-east-1`. If a server names another one for a bucket, that is used from then on.
+  /// Defaults to `us-east-1`. If a server names another region for a bucket, the client uses that one from then on.
   public var region: String
-  /// The URL of the server; `nil` for Amazon's of the region, the default.
+  /// The URL of the server.
+  ///
+  /// Defaults to `nil`, Amazon's server of the region.
   public var endpoint: HTTPURL?
   /// The way in which buckets are named in URLs.
   ///
@@ -41,33 +43,35 @@ public struct S3Configuration: Sendable {
   /// The maximum number of attempts for one request, including the first.
   ///
   /// Defaults to 3. An attempt that breaks, or is answered with 500 or 503 (`SlowDown`), is followed by another after a
-  /// random delay whose maximum doubles each time. Concerns an ``S3DataCache``; a pipeline has a policy of its own.
+  /// random delay whose maximum doubles each time. It applies to an ``S3DataCache``; a pipeline has a policy of its
+  /// own.
   public var maxAttempts = 3
   /// The maximum delay after the first attempt.
   ///
   /// Defaults to 100 milliseconds.
   public var retryDelay = Duration.milliseconds(100)
-  /// A Boolean value that indicates whether bodies are signed that are sent over TLS.
+  /// A Boolean value that indicates whether bodies sent over TLS are signed.
   ///
-  /// Defaults to `false`, since TLS protects them and the hash takes 4 ms a megabyte. Without TLS they always are.
+  /// Defaults to `false`, since TLS protects them and the hash takes 4 ms a megabyte. Bodies sent without TLS are
+  /// always signed.
   public var signsBodiesOverTLS = false
 
   /// Creates settings.
   ///
   /// - Parameters:
   ///   - region: The region. Defaults to `us-east-1`.
-  ///   - endpoint: The URL of the server, without a bucket. Defaults to `nil`, Amazon's of the region.
+  ///   - endpoint: The URL of the server, without a bucket. Defaults to `nil`, Amazon's server of the region.
   ///   - credentials: The credentials.
   public init(region: String = "us-east-1", endpoint: HTTPURL? = nil, credentials: S3CredentialSource) {
     (self.region, self.endpoint, self.credentials) = (region, endpoint, credentials)
   }
 
-  /// Reads the settings of an environment, as Amazon's tools do.
+  /// Creates settings from environment variables, as Amazon's tools do.
   ///
   /// Blocks while it reads a file.
   ///
-  /// The region is `AWS_REGION` or `AWS_DEFAULT_REGION`, the endpoint `AWS_ENDPOINT_URL_S3` or `AWS_ENDPOINT_URL`. What
-  /// is missing comes from the profile in `AWS_CONFIG_FILE` (`~/.aws/config`), if there is one. For credentials see
+  /// The region is `AWS_REGION` or `AWS_DEFAULT_REGION`, the endpoint `AWS_ENDPOINT_URL_S3` or `AWS_ENDPOINT_URL`.
+  /// Missing values come from the profile in `AWS_CONFIG_FILE` (`~/.aws/config`), if there is one. For credentials see
   /// ``S3CredentialSource/environment(_:)``.
   ///
   /// - Parameter environment: The variables.
@@ -90,7 +94,7 @@ public struct S3Configuration: Sendable {
     try check()
   }
 
-  /// Throws an error if a setting cannot be used.
+  /// Throws an error if a setting is invalid.
   func check() throws(S3Error) {
     guard Self.isRegion(region) else {
       throw S3Error(.invalidConfiguration, "'\(region)' is not the name of a region")
@@ -100,7 +104,7 @@ public struct S3Configuration: Sendable {
     }
   }
 
-  /// Returns a Boolean value that indicates whether a text may name a region, and so be part of a host.
+  /// Returns a Boolean value that indicates whether a text is a valid region, which is a part of a host.
   static func isRegion(_ text: String) -> Bool {
     (1...64).contains(text.utf8.count)
       && text.utf8.allSatisfy { (48...57).contains($0) || (97...122).contains($0) || $0 == 45 }

@@ -3,31 +3,31 @@ import VitrineHTTP
 import VitrineRuntime
 public import VitrineTiers
 
-/// A cache of bytes in a bucket: a durable tier that many machines share and that outlives them.
+/// A cache of bytes in a bucket: a durable tier that many machines share.
 ///
 /// ```swift
 /// let cache = try S3DataCache(client, bucket: "thumbnails", prefix: "v1/")
 /// ```
 /// Put a cache in memory or on disk in front of it: a request to a bucket takes tens of milliseconds. As a tier of a
-/// `TieredDataCache` (`.bucket(cache)`) it is left alone while its server fails.
+/// `TieredDataCache` (`.bucket(cache)`) it is skipped while its server fails.
 ///
-/// **Failures** are counted in ``counts``. The operations that cannot throw, such as `entry(for:)`, miss then. Those of
-/// `FallibleDataCaching` throw an ``S3Error``. Requests have a deadline each.
+/// **Failures** are counted in ``counts``. Operations that cannot throw, such as `entry(for:)`, miss then. Operations
+/// of `FallibleDataCaching` throw an ``S3Error``. Each operation has a deadline.
 ///
-/// **No wrong byte.** Every entry has a checksum of its body, of its metadata and of its key. An object that does not
-/// match is removed and counts as damaged.
+/// **Integrity.** Every entry has a checksum of its body, of its metadata and of its key. An object that does not match
+/// is removed and counts as damaged.
 ///
-/// **It does not evict.** A bucket has no limit; let a lifecycle rule of the bucket expire old objects. Entries larger
-/// than the limit of the client (`S3Configuration.maxObjectBytes`) are not stored.
+/// **No eviction.** A bucket has no limit; let a lifecycle rule of the bucket expire old objects. Entries larger than
+/// the limit of the client (`S3Configuration.maxObjectBytes`) are not stored.
 ///
-/// **Names.** The name of an object is the entry's key, and so has the URL of the image. To hide it, put a
+/// **Names.** The name of an object is the entry's key, and therefore contains the URL of the image. To hide it, put a
 /// `SealedDataCache` in front.
 ///
 /// **Costs.** A look-up, a store and a removal are one request each. A renewal takes two and moves no body, unless the
-/// metadata exceed some 1,200 bytes. Removing the variants of an image takes a list of
-/// their names and one request for each thousand.
+/// metadata exceed some 1,200 bytes. Removing the variants of an image takes a list of their names and one request for
+/// each thousand.
 public final class S3DataCache: FallibleDataCaching {
-  /// The bounds of a cache.
+  /// The limits of a cache.
   public struct Options: Sendable {
     /// The time within which an entry must be read.
     ///
@@ -35,7 +35,7 @@ public final class S3DataCache: FallibleDataCaching {
     public var readDeadline = Duration.seconds(5)
     /// The time within which an entry must be stored, renewed or removed.
     ///
-    /// Defaults to 30 seconds, with all attempts. Lists and removals of many have it for each request.
+    /// Defaults to 30 seconds, with all attempts. For lists and removals of many entries it applies to each request.
     public var writeDeadline = Duration.seconds(30)
     /// The maximum number of concurrent requests for ``S3DataCache/readHeads(of:)`` and ``S3DataCache/entries()``.
     ///
@@ -43,26 +43,26 @@ public final class S3DataCache: FallibleDataCaching {
     public var concurrency = 8
     /// The maximum number of entries that are listed.
     ///
-    /// Defaults to 10,000: each takes a request.
+    /// Defaults to 10,000, since each takes a request.
     public var maxListedEntries = 10_000
     /// The maximum number of entries that one call removes.
     ///
     /// Defaults to 1,000,000.
     public var maxRemovedEntries = 1_000_000
 
-    /// Creates the default bounds.
+    /// Creates the default limits.
     public init() {}
   }
 
-  /// The numbers of what a cache has done since it was created.
+  /// The counts of a cache's operations since it was created.
   public struct Counts: Sendable, Hashable {
     /// The number of look-ups that found an entry.
     public internal(set) var hits = 0
     /// The number of look-ups that found none, failures included.
     public internal(set) var misses = 0
-    /// The number of entries that were stored.
+    /// The number of stored entries.
     public internal(set) var stores = 0
-    /// The number of entries that were not stored, since they are too large or the server failed.
+    /// The number of entries that were not stored because they were too large or the server failed.
     public internal(set) var drops = 0
     /// The number of calls that ended in an error of the server or of the network.
     public internal(set) var failures = 0
@@ -77,21 +77,20 @@ public final class S3DataCache: FallibleDataCaching {
 
   /// The bucket.
   public let bucket: String
-  /// The beginning of the names of all objects.
+  /// The prefix of the names of all objects.
   public let prefix: String
   let client: S3Client
   let options: Options
   private let state = Lock(State())
 
-  /// Creates a cache, which asks the server nothing yet.
+  /// Creates a cache, without sending a request.
   ///
   /// - Parameters:
   ///   - client: The client of the server.
   ///   - bucket: The bucket, which must exist.
-  ///   - prefix: The beginning of the names of all objects, at most 200 bytes, such as the name of a version: with
-  ///     another prefix everything is gone at once. ``eraseAll()`` removes all objects that begin with it.
-  ///     Defaults to `vitrine/`.
-  ///   - options: The bounds.
+  ///   - prefix: The prefix of the names of all objects, at most 200 bytes, such as the name of a version: a new prefix
+  ///     starts an empty cache. ``eraseAll()`` removes all objects that begin with it. Defaults to `vitrine/`.
+  ///   - options: The limits.
   /// - Throws: ``S3Error`` with ``S3Error/Code/invalidConfiguration``.
   public init(
     _ client: S3Client,
@@ -109,7 +108,7 @@ public final class S3DataCache: FallibleDataCaching {
     (self.client, self.bucket, self.prefix, self.options) = (client, bucket, prefix, options)
   }
 
-  /// The numbers of what the cache has done.
+  /// The counts of the cache's operations.
   public var counts: Counts { state.withLock { $0.counts } }
 
   /// The last error of the server or of the network; `nil` if there was none.
@@ -162,7 +161,7 @@ public final class S3DataCache: FallibleDataCaching {
       count { $0.stores += 1 }
     } catch {
       count { $0.drops += 1 }
-      // An older entry must not take the place of one that could not be stored.
+      // An older entry must not remain in place of an entry that could not be stored.
       do throws(S3Error) {
         try await erase(key)
       } catch let other {
@@ -183,7 +182,7 @@ public final class S3DataCache: FallibleDataCaching {
   /// Replaces the expiry and metadata of an entry, if it still has the given content.
   ///
   /// The server copies the object onto itself, so that no body is moved. Metadata that do not fit the head of an object
-  /// are stored with the body, which then is read and written again.
+  /// are stored with the body, which is then read and written again.
   ///
   /// - Returns: A Boolean value that indicates whether the entry had that content.
   /// - Throws: ``S3Error`` if the server cannot be reached, takes too long or refuses.
@@ -215,14 +214,14 @@ public final class S3DataCache: FallibleDataCaching {
     (entry.expires, entry.metadata) = (expires, metadata)
     let (next, preface) = EntryHead.make(entry, key, isNameCut: isCut)
     var fields = Self.fields(next)
-    // A server that knows no conditional writes ignores it.
+    // A server without conditional writes ignores the field.
     fields["If-Match"] = tag
     return try await attempt { [fields] () throws(S3Error) in
       do throws(S3Error) {
         try await client.write(object, preface + entry.data, headers: fields, within: options.writeDeadline)
         return true
       } catch {
-        // Another machine has written meanwhile.
+        // Another machine has replaced the object meanwhile.
         guard error.status == 412 else { throw error }
         return false
       }
@@ -237,13 +236,13 @@ public final class S3DataCache: FallibleDataCaching {
     try await attempt { () throws(S3Error) in try await client.remove(object, within: options.writeDeadline) }
   }
 
-  /// Returns the identity of an entry's content, by the head of its object.
+  /// Returns the identity of an entry's content, from the head of its object.
   public func contentID(for key: CacheKey) async -> ContentID? {
     guard case .head(let head, _)? = (try? await found(object(of: key), key)) ?? nil else { return nil }
     return head.contentID
   }
 
-  /// Does nothing: what is stored is in the bucket as soon as a store returns.
+  /// Does nothing, since an entry is in the bucket as soon as its store returns.
   public func flush() async {}
 
   /// Returns the counts of look-ups and of damaged objects.

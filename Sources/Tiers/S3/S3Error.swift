@@ -2,9 +2,9 @@ public import VitrineHTTP
 import VitrineRuntime
 public import VitrineTiers
 
-/// An error of a bucket: what failed, of which object, and why.
+/// An error of a request to a bucket, with the object and the cause.
 ///
-/// It contains neither keys nor tokens.
+/// It contains no secret keys and no tokens.
 public struct S3Error: Error, Sendable, CustomStringConvertible {
   /// The kind of an error.
   public struct Code: Hashable, Sendable, CustomStringConvertible {
@@ -17,23 +17,23 @@ public struct S3Error: Error, Sendable, CustomStringConvertible {
 
     /// A setting is missing or wrong.
     public static let invalidConfiguration = Code(value: .invalidConfiguration)
-    /// The bucket or the key cannot be one.
+    /// The name of the bucket or the key is invalid.
     public static let invalidObject = Code(value: .invalidObject)
-    /// No credentials could be had.
+    /// No credentials are available.
     public static let missingCredentials = Code(value: .missingCredentials)
     /// There is no such object or bucket.
     public static let notFound = Code(value: .notFound)
     /// The server denies access.
     public static let denied = Code(value: .denied)
-    /// The server asks to try again later (500, 503), and did so as often as was tried.
+    /// The server is unavailable (500, 503), also after all attempts.
     public static let unavailable = Code(value: .unavailable)
     /// The server refuses the request for another reason, which ``S3Error/serviceCode`` names.
     public static let refused = Code(value: .refused)
-    /// No complete response came; see ``S3Error/cause``.
+    /// No complete response arrived; see ``S3Error/cause``.
     public static let transport = Code(value: .transport)
-    /// The object is not what was stored.
+    /// The object differs from the stored one.
     public static let damaged = Code(value: .damaged)
-    /// The object or the answer is larger than allowed.
+    /// The object or the response is larger than allowed.
     public static let tooLarge = Code(value: .tooLarge)
     /// The call was cancelled.
     public static let cancelled = Code(value: .cancelled)
@@ -46,7 +46,7 @@ public struct S3Error: Error, Sendable, CustomStringConvertible {
 
   /// The kind of the error.
   public let code: Code
-  /// The bucket or the object, as `s3://bucket/key`; `nil` if none is concerned.
+  /// The bucket or the object, as `s3://bucket/key`; `nil` if there is none.
   public let object: String?
   /// The status of the response, if there was one.
   public let status: Int?
@@ -57,7 +57,7 @@ public struct S3Error: Error, Sendable, CustomStringConvertible {
   /// A description for people, which starts in lower case and has no full stop.
   public let detail: String
 
-  /// Creates an error, for credentials that cannot be had and for fakes.
+  /// Creates an error, for unavailable credentials and for fakes.
   public init(_ code: Code, _ detail: String) {
     self.init(code, nil, detail)
   }
@@ -74,7 +74,7 @@ public struct S3Error: Error, Sendable, CustomStringConvertible {
     (self.cause, self.detail) = (cause, detail)
   }
 
-  /// Creates the error of a response that is no success.
+  /// Creates the error of a response without success.
   init(_ response: HTTPResponse, _ body: Data, _ object: String) {
     let document = S3ErrorDocument(body)
     let code: Code =
@@ -91,7 +91,7 @@ public struct S3Error: Error, Sendable, CustomStringConvertible {
 
   /// Creates the error of a transfer.
   init(_ error: HTTPError, _ object: String) {
-    // The hook that signs has thrown it.
+    // The signing hook has thrown it.
     if let own = error.cause as? S3Error {
       self.init(own.code, object, own.detail)
       return
@@ -116,8 +116,8 @@ public struct S3Error: Error, Sendable, CustomStringConvertible {
 extension S3Error: DataCacheFailure {
   /// A Boolean value that indicates whether the server works, and has refused this one object.
   ///
-  /// It is too large, for example, or in an archive, or the server is full. Denied access, a missing bucket and whatever
-  /// else concerns all requests are failures.
+  /// For example, the object is too large or archived, or the server is full. Errors that concern all requests, such as
+  /// denied access or a missing bucket, are failures.
   public var isRefusal: Bool {
     switch code {
     case .tooLarge, .invalidObject: true
@@ -134,24 +134,24 @@ extension S3Error: DataCacheFailure {
     "InvalidObjectState", "InvalidRange", "NoSuchKey", "NoSuchVersion",
   ]
 
-  /// Method not allowed, as for a version that is gone; conflict; length required; precondition failed; too large; name too
-  /// long; wrong range; head too large; full.
+  /// The statuses that concern one object: method not allowed, as for a version that is gone; conflict; length
+  /// required; precondition failed; too large; name too long; wrong range; head too large; full.
   private static let refusingStatuses: Set = [405, 409, 411, 412, 413, 414, 416, 431, 507]
 }
 
-/// The error that a server describes in the body of a response.
+/// The error in the body of a server's response.
 struct S3ErrorDocument {
   private(set) var code: String?
   private(set) var message: String?
   private(set) var region: String?
 
-  /// Reads a body, which may be no such document at all.
+  /// Reads a body, which may not be an error document.
   init(_ body: Data) {
     var reader = XMLReader(body.prefix(1 << 16))
     while let element = try? reader.next() {
       switch element.path {
       case ["Error", "Code"]: code = Self.shown(element.text, 64)
-      // Amazon's message about a wrong signature goes on with what was signed, in elements of its own.
+      // Amazon's message about a wrong signature continues with the signed text, in elements of its own.
       case ["Error", "Message"]: message = Self.shown(element.text, 200)
       case ["Error", "Region"]: region = element.text
       default: break

@@ -1,7 +1,7 @@
 public import VitrineHTTP
 import VitrineRuntime
 
-/// A loader of `s3://bucket/key`, and of everything else by another loader.
+/// A loader of `s3://bucket/key` URLs, which passes other URLs to another loader.
 ///
 /// ```swift
 /// let pipeline = ImagePipeline {
@@ -9,10 +9,11 @@ import VitrineRuntime
 /// }
 /// let image = try await pipeline.image(for: ImageRequest(url: "s3://photos/2026/cat.jpg"))
 /// ```
-/// Objects have the freshness that their `Cache-Control` says, and are revalidated by their `ETag`. A broken download goes
-/// on where it ended, if the object is still the same.
+/// The freshness of an object follows from its `Cache-Control`, and it is revalidated by its `ETag`. A broken download
+/// resumes where it ended, if the object has not changed.
 ///
-/// **Buckets are named.** Whoever can choose the URL of an image could otherwise read all that the credentials may read.
+/// **Allowed buckets.** Name the buckets to load from. Without this restriction, a chosen URL could read every object
+/// that the credentials give access to.
 public struct S3Loader: DataLoader {
   private let client: S3Client
   private let buckets: Set<String>
@@ -22,7 +23,8 @@ public struct S3Loader: DataLoader {
   ///
   /// - Parameters:
   ///   - client: The client of the server.
-  ///   - buckets: The buckets of which objects are loaded. Objects of others fail with `HTTPError.Code.addressRefused`.
+  ///   - buckets: The buckets whose objects are loaded. Objects of other buckets fail with
+  ///     `HTTPError.Code.addressRefused`.
   ///   - others: The loader of http and https URLs. Defaults to `nil`, a new one.
   public init(_ client: S3Client, buckets: Set<String>, others: (any DataLoader)? = nil) {
     (self.client, self.buckets, self.others) = (client, buckets, others ?? SystemLoader())
@@ -47,8 +49,8 @@ public struct S3Loader: DataLoader {
     return client.transport.load(request, into: sink)
   }
 
-  /// Returns the answer of the loader of http and https URLs.
+  /// Returns the value of the loader of http and https URLs.
   ///
-  /// The server of objects is chosen by whoever runs the program, and may be in a private network.
+  /// The server of objects is configured by the operator, and may be in a private network.
   public func obeys(_ addressGuard: AddressGuard) -> Bool { others.obeys(addressGuard) }
 }

@@ -84,12 +84,12 @@ struct ByteWriter {
   }
 
   mutating func append<Number: FixedWidthInteger>(_ number: Number) {
-    // The bytes of a number on the stack, read while the closure runs.
+    // The bytes of a number on the stack are only read while the closure runs.
     unsafe withUnsafeBytes(of: number.littleEndian) { unsafe bytes.append(contentsOf: $0) }
   }
 
   mutating func append(_ data: Data) {
-    // Only read while the closure runs. Appended as a sequence, they would be copied twice.
+    // The bytes are only read while the closure runs. Appended as a sequence, they would be copied twice.
     unsafe data.withUnsafeBytes { unsafe bytes.append(contentsOf: $0) }
   }
 
@@ -113,7 +113,7 @@ struct ByteWriter {
     payload: Data,
   ) {
     var contents = CRC32C()
-    // Only read while the closure runs.
+    // The bytes are only read while the closure runs.
     unsafe key.withUnsafeBytes { unsafe contents.append($0) }
     contents.append(metadata)
     contents.append(payload)

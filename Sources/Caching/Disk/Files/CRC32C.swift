@@ -18,7 +18,7 @@ package struct CRC32C: Hashable, Sendable {
     isNative = Self.hasInstruction && !scalar
   }
 
-  /// Creates a checksum that continues that of earlier bytes.
+  /// Creates a checksum that continues an earlier one.
   package init(continuing value: UInt32) {
     self.init()
     self.value = value
@@ -53,7 +53,7 @@ package struct CRC32C: Hashable, Sendable {
     unsafe bytes.withUnsafeBytes { unsafe append($0) }
   }
 
-  // Tables that advance a checksum over a block of zeros, one for each of its four bytes. They join three checksums
+  // These tables advance a checksum over a block of zeros, one for each of its four bytes. They join three checksums
   // that are computed in parallel: the instruction takes three cycles and can start anew in each.
   private static let shift: [UInt32] = {
     // The operator is linear, so the 32 single bits determine the result for every value.
@@ -76,7 +76,7 @@ package struct CRC32C: Hashable, Sendable {
     return tables
   }()
 
-  // Eight tables, for eight bytes in one step ("slicing by 8", Kounavis and Berry, 2005).
+  // Eight tables handle eight bytes in one step ("slicing by 8", Kounavis and Berry, 2005).
   private static let tables: [UInt32] = {
     var tables = [UInt32](repeating: 0, count: 8 * 256)
     for byte in 0..<256 {

@@ -2,11 +2,11 @@ import CVitrineCaching
 import Synchronization
 package import VitrineRuntime
 
-/// The file system as the disk cache uses it, so that a test can simulate a full or torn disk.
+/// The file system of a disk cache, replaceable so that a test can simulate a full disk or a torn write.
 package protocol DiskFileSystem: Sendable {
   /// Opens a file, or creates it with access for its owner only if `isCreated` is set and it is missing.
   func open(_ path: String, isWritable: Bool, isCreated: Bool) throws(FileError) -> any DiskFile
-  /// Renames a file and replaces one that has the new name.
+  /// Renames a file and replaces an existing file of the new name.
   func rename(_ path: String, to newPath: String) throws(FileError)
   /// Removes a file, if it exists.
   func remove(_ path: String) throws(FileError)
@@ -27,7 +27,7 @@ extension DiskFileSystem {
 
 /// An open file, closed when it is released.
 ///
-/// All calls block unless they say otherwise.
+/// Calls block unless stated otherwise.
 package protocol DiskFile: AnyObject, Sendable {
   /// Fills `buffer`, or reads to the end of the file, and returns the number of bytes read.
   func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(FileError) -> Int
@@ -84,7 +84,7 @@ package struct SystemFiles: DiskFileSystem {
 
   package func makeFolder(_ path: String) throws(FileError) {
     let info = try makeFolders(path)
-    // Who can change the files of a cache decides what its readers see.
+    // Write access to the files of a cache gives control over its entries.
     guard info.st_uid == geteuid() || info.st_uid == 0 else {
       throw FileError("the folder belongs to another user; use one of your own")
     }
@@ -230,7 +230,7 @@ extension DiskFile {
   func write(_ bytes: [UInt8], at offset: Int) throws(FileError) {
     var failure: FileError?
     unsafe bytes.withUnsafeBytes { buffer in
-      // Only read while the closure runs.
+      // The bytes are only read while the closure runs.
       do throws(FileError) { unsafe try write(buffer, at: offset) } catch { failure = error }
     }
     if let failure { throw failure }
@@ -239,7 +239,7 @@ extension DiskFile {
   func write(_ data: Data, at offset: Int) throws(FileError) {
     var failure: FileError?
     unsafe data.withUnsafeBytes { buffer in
-      // Only read while the closure runs.
+      // The bytes are only read while the closure runs.
       do throws(FileError) { unsafe try write(buffer, at: offset) } catch { failure = error }
     }
     if let failure { throw failure }

@@ -27,7 +27,7 @@ extension DiskFolder {
     var renewalSegment: Segment?
   }
 
-  /// Reads a record, or returns `nil` if it is damaged, or if the read would have to wait and must not.
+  /// Reads a record, or returns `nil` if it is damaged, or if the read must not wait and would have to.
   ///
   /// The payload is not copied unless it is small.
   func record(_ file: any DiskFile, at offset: Int, length: Int, cachedOnly: Bool = false) -> Record? {
@@ -47,7 +47,7 @@ extension DiskFolder {
   func body(_ sequence: UInt64, length: Int, checksum: UInt32) -> Data? {
     guard
       let file = try? files.open(path(bodyName(sequence)), isWritable: false, isCreated: false),
-      // Checked before that much memory is allocated.
+      // The size is checked before that much memory is allocated.
       (try? file.size()) == length,
       let block = ReadBlock(file, at: 0, length, cachedOnly: false), block.checksum(of: 0..<length) == checksum
     else { return nil }

@@ -22,7 +22,7 @@ struct DiskFolder: Sendable {
     guard name.hasSuffix(".segment"), name.utf8.count == 17, let first = name.first, first == "o" || first == "f" else {
       return nil
     }
-    // No cache gets as far as half of the numbers, so that counting on from any of them cannot overflow.
+    // No cache reaches half of the numbers, so counting on from any of them cannot overflow.
     guard let id = UInt32(name.dropFirst().dropLast(8), radix: 16), (1...UInt32.max / 2).contains(id) else {
       return nil
     }
@@ -70,7 +70,7 @@ struct DiskFolder: Sendable {
     return version == Self.formatVersion ? .known(SipHash.Secret(low: low, high: high)) : .unknown(version)
   }
 
-  /// Opens a file, or returns `nil` if there is none, or none that is a regular file.
+  /// Opens a file, or returns `nil` if it is missing or not a regular file.
   func existing(_ name: String, isWritable: Bool) throws(FileError) -> (any DiskFile)? {
     do throws(FileError) {
       return try files.open(path(name), isWritable: isWritable, isCreated: false)

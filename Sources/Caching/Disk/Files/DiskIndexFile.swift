@@ -68,7 +68,7 @@ enum IndexFile {
       let segmentCount = reader.uint32(), let entryCount = reader.uint64(),
       // Counting on from these numbers must not overflow.
       max(sequence, hits, misses, evictions) <= DiskFolder.sequenceLimit / 2, nextSegment <= UInt32.max / 2,
-      // Written so that even hostile counts do not overflow.
+      // A division, so that even hostile counts do not overflow.
       Int(segmentCount) <= reader.remaining / segmentSize,
       entryCount == UInt64((reader.remaining - 4 - Int(segmentCount) * segmentSize) / entrySize)
     else { return nil }
@@ -109,7 +109,7 @@ enum IndexFile {
       var live = 0
     }
 
-    // An open-addressing table by segment number. With a dictionary, this took half of the opening.
+    // The table uses open addressing by segment number. A dictionary took half of the opening.
     private var places: [Place]
 
     init(_ segments: SizedTable<UInt32, Segment>, _ covered: [UInt32: Int]) {

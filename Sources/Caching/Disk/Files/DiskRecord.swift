@@ -8,7 +8,7 @@ enum RecordKind: UInt8 {
   case entry = 1
   /// An entry whose body is a file of its own.
   case spilled = 2
-  /// A removal of earlier entries of the key.
+  /// A removal of the key's earlier entries.
   case removal = 3
   /// New expiry and metadata of an existing entry.
   case renewal = 4

@@ -45,7 +45,7 @@ struct DiskEntry: Sendable {
   /// Set if replaced records of the key may still lie in the log.
   var hasOlder = false
 
-  /// The sequence of a removal that ends this entry and no later one.
+  /// The sequence of a removal that ends this entry and spares later ones.
   ///
   /// A later entry may be on its way already. Each entry leaves the number before its own free.
   var removalSequence: UInt64 { sequence + 1 }

@@ -1,8 +1,8 @@
 /// The entries of a ``DiskCache`` by the hashes of their keys, in many small tables.
 ///
 /// A single table of a million entries would grow within one call, or be copied because an iteration still holds its
-/// earlier state. That takes about 100 ms under the lock that readers wait for. Here only one of the tables grows or is
-/// copied at a time, which takes a thousandth of that.
+/// earlier state. That takes about 100 ms under the lock, for which readers wait. Here only one of the tables grows or
+/// is copied at a time, which takes a thousandth of that.
 ///
 /// To iterate, copy the index, or one part after the other (``part(_:)``), and iterate without the lock.
 ///
@@ -22,7 +22,7 @@ struct DiskIndex: Sendable {
   /// A copy of all tables.
   var allParts: some Collection<Part> { parts }
 
-  /// Returns the number of a hash's table, by other bits than those that order a table.
+  /// Returns the number of a hash's table, by other bits than the order within a table.
   private static func number(of hash: KeyHash) -> Int { Int(truncatingIfNeeded: hash.high) & (partCount - 1) }
 
   func part(_ number: Int) -> Part { parts[number] }

@@ -9,7 +9,8 @@ extension DiskState {
     return staged.updateValue(view, forKey: operation.hash)
   }
 
-  /// Takes the next operations to write, up to `limit` bytes, and separately those that a later one has made void.
+  /// Takes the next operations to write, up to `limit` bytes, and separately the operations that a later one has made
+  /// void.
   mutating func takeBatch(upTo limit: Int) -> (batch: [StagedOperation], void: [StagedOperation]) {
     var batch: [StagedOperation] = []
     var void: [StagedOperation] = []

@@ -10,7 +10,7 @@ struct DiskState {
   /// Set if another cache writes to the folder.
   var isReader = false
   var secret = SipHash.Secret(low: 0, high: 0)
-  /// Incremented when everything is removed, which voids all work of an earlier epoch.
+  /// Incremented when everything is removed, which invalidates the work of earlier epochs.
   var epoch = 0
 
   var index = DiskIndex()
@@ -92,7 +92,7 @@ struct DiskState {
     segments[entry.segment]?.live -= Int(entry.length)
     if entry.renewalLength > 0 { segments[entry.renewalSegment]?.live -= Int(entry.renewalLength) }
     laneEntries[Int(entry.lane)] -= 1
-    // It counts until its file is removed.
+    // The body counts until its file is removed.
     if entry.isSpilled, sequence == nil { doomedBodies.append(entry.sequence) }
     if entry.isSpilled, let sequence, entry.sequence != sequence { replacedBodies.append(entry.sequence) }
     return entry

@@ -21,7 +21,7 @@ protocol SizedFile: Sendable {
 /// Files by number, with the total size of each group.
 ///
 /// The sums are maintained and not computed. A cache of 50 GB has thousands of files, and the sums are read under the
-/// lock that readers wait for.
+/// lock, for which readers wait.
 ///
 /// - Complexity: O(1) for the sums and for each change.
 struct SizedTable<Number: Hashable & Sendable, File: SizedFile>: Sendable {

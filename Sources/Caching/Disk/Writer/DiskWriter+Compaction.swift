@@ -1,11 +1,11 @@
 import VitrineRuntime
 
-/// Keeps the folder within its limit: evicts by score, and compacts the segment with the most to gain.
+/// Keeps the folder within its limit: evicts by score, and compacts the segment with the highest gain.
 extension DiskWriter {
   /// Makes room for `needed` more bytes within the limit.
   ///
-  /// Dead bytes count, so a full cache must copy the live entries out of a segment before it can remove it. Only the
-  /// worst fifth of a lane, by score, may be evicted. The segment with the most of that fifth and of dead bytes is
+  /// Dead bytes count, so a full cache must copy the live entries out of a segment before it can remove it. Eviction is
+  /// restricted to the worst fifth of a lane, by score. The segment with the most bytes of that fifth and dead bytes is
   /// emptied, and its other entries are copied. So the better four fifths are never evicted. A byte gained costs few
   /// bytes copied, since old entries lie together.
   func makeRoom(for needed: Int, limit: Int) throws(FileError) {
@@ -32,7 +32,7 @@ extension DiskWriter {
         if bytes + needed > limit { dropPartials(over: 0) }
         return
       case .delete(let segment):
-        // The entries that replaced its own must reach the device first.
+        // The entries that replaced the segment's must reach the device first.
         try sync()
         forget(segment)
       case .evict(let entries): try evict(entries)
@@ -47,7 +47,7 @@ extension DiskWriter {
 
   private func evict(_ entries: [(KeyHash, DiskEntry)]) throws(FileError) {
     for (hash, entry) in entries {
-      // Without the removal, the record would lead to a missing file, which is a miss but costs a read.
+      // Without the removal, the record would refer to a missing file, which is a miss but costs a read.
       try appendRemoval(of: hash, sequence: entry.removalSequence, lane: Int(entry.lane))
     }
     try flushLanes()
@@ -206,7 +206,7 @@ extension DiskWriter {
     return moved
   }
 
-  /// Copies the removals in a segment, since older records of their keys may lie in others.
+  /// Copies the removals in a segment, since other segments may have older records of their keys.
   private func copyRemovals(of victim: Segment) throws(FileError) {
     var scan = SegmentScan(victim.file, size: victim.size)
     while let (header, _) = scan.next() {

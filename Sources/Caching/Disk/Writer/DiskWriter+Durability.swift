@@ -101,7 +101,7 @@ extension DiskWriter {
     drain()
     guard shared.withLock({ $0.phase == .open && !$0.isReader && $0.retryUptime == nil }) else { return false }
     do throws(FileError) {
-      // Otherwise an entry found damaged would return at the next opening.
+      // Without the removal, an entry found damaged would return at the next opening.
       let owed = shared.withLock { $0.owedRemovals }
       for (hash, sequence) in owed { try appendRemoval(of: hash, sequence: sequence) }
       try appendUses()

@@ -1,6 +1,6 @@
 import VitrineRuntime
 
-/// Reads the folder that an earlier process has left.
+/// Reads the folder of an earlier process.
 extension DiskWriter {
   /// Reads the index and the records after it, and removes obsolete files.
   ///
@@ -80,7 +80,7 @@ extension DiskWriter {
         .contains { DiskFolder.number(in: name, $0) != nil }
   }
 
-  /// Moves the files of another format version into a folder of their own, and replaces those of an earlier time.
+  /// Moves the files of another format version into a folder of their own, and replaces earlier ones there.
   private func setAside(_ version: UInt32) throws(FileError) {
     let aside = folder.path("format-\(version)")
     try folder.files.makeFolder(aside)
@@ -100,7 +100,7 @@ extension DiskWriter {
       if name.hasSuffix(".tmp"), !isReader { try? folder.files.remove(folder.path(name)) }
       guard let (id, lane) = DiskFolder.segment(named: name) else { continue }
       guard let file = try folder.existing(name, isWritable: !isReader) else {
-        // A FIFO or a device in place of a segment.
+        // The name belongs to a FIFO or a device instead of a segment.
         if !isReader { try? folder.files.remove(folder.path(name)) }
         continue
       }
@@ -118,7 +118,7 @@ extension DiskWriter {
     for segment in state.segments.values.sorted(by: { $0.id < $1.id }) {
       let start = covered[segment.id] ?? 0
       guard start <= segment.size else {
-        // The segment is shorter than the index says. Nothing may be appended where the lost data was.
+        // The segment is shorter than in the index. The place of the lost data must not be written again.
         damagedSegments.insert(segment.id)
         isIndexOutdated = true
         continue
@@ -132,7 +132,7 @@ extension DiskWriter {
     return bodies
   }
 
-  /// Records found before the entries that they concern, since the lanes are written in parallel.
+  /// The records that were found before their entries, since the lanes are written in parallel.
   private struct Found {
     struct Renewal {
       var target: UInt64
@@ -189,7 +189,7 @@ extension DiskWriter {
       }
     }
     guard scan.offset < segment.size else { return }
-    // A torn tail, or damage in the middle. The rest of the segment cannot be trusted.
+    // The tail is torn, or the middle is damaged. The rest of the segment cannot be trusted.
     let isLast = !state.segments.values.contains { $0.lane == segment.lane && $0.id > segment.id }
     if isLast, !isReader, (try? segment.file.truncate(to: scan.offset)) != nil {
       state.segments[segment.id]?.size = scan.offset

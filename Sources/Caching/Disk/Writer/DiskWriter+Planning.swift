@@ -1,10 +1,10 @@
 import VitrineRuntime
 
-/// Decides which entries leave to make room.
+/// Chooses the entries to evict.
 ///
-/// It works on copies of the parts of the index, without the lock. Only the writer adds and moves entries, so a planned
-/// entry is still there unless it was used, dropped or removed meanwhile. The code that carries the plan out checks
-/// that again.
+/// It works on copies of the parts of the index, without the lock. The writer alone adds and moves entries, so a
+/// planned entry is still there unless it was used, dropped or removed meanwhile. The code that executes the plan
+/// checks that again.
 extension DiskWriter {
   enum CompactionStep {
     /// Remove a segment without live records.
@@ -50,7 +50,7 @@ extension DiskWriter {
     {
       return .delete(empty)
     }
-    // The lane furthest above its share gives. Either may use what the other leaves free.
+    // The lane furthest above its share gives way. Either may use free space of the other.
     let lane = sizes[0] * options.laneShares[1] >= sizes[1] * options.laneShares[0] ? 0 : 1
     guard sizes[lane] > 0 else { return nil }
     var histogram = ScoreHistogram()

@@ -111,7 +111,7 @@ extension DiskWriter {
     return try append(header, nil, key: [], metadata: metadata, payload: Data(payload.bytes))
   }
 
-  /// Appends a removal of older records of a key, to the given lane or to all lanes that may have any.
+  /// Appends a removal of older records of a key, to the given lane or to every lane that may have such records.
   func appendRemoval(of hash: KeyHash, sequence: UInt64, lane: Int? = nil) throws(FileError) {
     for target in lane.map({ [$0] }) ?? [0, 1] {
       let isEmpty = shared.withLock { $0.segments.counts[target] == 0 }
@@ -125,7 +125,7 @@ extension DiskWriter {
     var uses: [(hash: KeyHash, lastUse: UInt32, hits: UInt32)] = []
     var part = 0
     while part < DiskIndex.partCount {
-      // In steps, since readers wait for the lock.
+      // The index is visited in steps, since readers wait for the lock.
       shared.withLock { state in
         let enough = uses.count + Self.stepCount
         while part < DiskIndex.partCount, uses.count < enough {

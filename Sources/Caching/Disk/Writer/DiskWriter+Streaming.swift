@@ -232,7 +232,7 @@ extension DiskWriter {
     try folder.files.rename(folder.path(name(of: body)), to: path)
     shared.withLock { state in
       guard state.epoch == body.epoch else { return }
-      // From here on it is a body like others, which only a record can make an entry.
+      // From here on it is an ordinary body, which becomes an entry by its record.
       state.streamed[body.number] = nil
       state.bodies[sequence] = SpilledBody(lane: lane, size: body.count)
     }
@@ -283,12 +283,12 @@ extension DiskWriter {
 
   /// Takes a sequence behind all staged operations of the key, or returns `nil` if everything was removed.
   private func takeTurn(_ body: StreamedBody) -> (sequence: UInt64, older: DiskEntry?)? {
-    // A caller that stores to one key without end must not block the writer.
+    // A caller that stores to one key endlessly must not block the writer.
     for _ in 0..<100 {
       drain()
       let turn = shared.withLock { state -> (sequence: UInt64, older: DiskEntry?)? in
         guard state.staged[body.hash] == nil else { return nil }
-        // The removal from another lane takes the number before.
+        // The removal from another lane takes the sequence before.
         state.sequence += 1
         return (state.nextSequence(), state.index[body.hash])
       }
@@ -300,7 +300,7 @@ extension DiskWriter {
 
   // MARK: - All of them
 
-  /// Drops idle partial bodies, oldest first, that are over a day old or in excess of `limit` bytes.
+  /// Drops idle partial bodies that are over a day old or exceed `limit` bytes together, the oldest first.
   func dropPartials(over limit: Int) {
     let oldest = clock.now.timeIntervalSinceReferenceDate - DiskOptions.partialLifetime
     shared.withLock { state in
@@ -315,7 +315,7 @@ extension DiskWriter {
     removeDoomed()
   }
 
-  /// Reads the partial bodies that an earlier process has left, and removes incomplete ones.
+  /// Reads the partial bodies of an earlier process, and removes incomplete ones.
   func openPartials(_ names: [String], _ state: inout DiskState, isReader: Bool) {
     var bodies: Set<UInt64> = []
     var journals: Set<UInt64> = []
@@ -329,7 +329,7 @@ extension DiskWriter {
         let last = journal.checkpoints.last,
         CacheKey(bytes: journal.key).hash(under: state.secret) == journal.hash
       {
-        // Of two partial bodies of one key, the later counts.
+        // If a key has two partial bodies, the later one counts.
         if let older = state.partials[journal.hash] { state.doomPartial(older) }
         state.partials[journal.hash] = number
         state.streamed[number] = StreamedFile(

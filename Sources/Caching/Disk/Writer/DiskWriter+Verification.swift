@@ -10,7 +10,7 @@ extension DiskWriter {
       try sync()
       try writeIndex()
     } catch {
-      // What cannot be written cannot be compacted. The next batch reports the error.
+      // After a write error, compaction cannot continue. The next batch reports the error.
     }
   }
 

@@ -39,16 +39,16 @@ final class DiskWriter: @unchecked Sendable {
   /// The segments that are not fully synced, each with the number of writes at its last change.
   var unsynced: [UInt32: (file: any DiskFile, writes: Int)] = [:]
   private var writes = 0
-  /// The number of changes to names in the folder, and the number of them that are synced.
+  /// The number of changes to names in the folder, and the number of synced ones.
   var nameChanges = (all: 0, synced: 0)
   /// Removals from lanes that entries have left, to be written once the entries are synced.
   ///
-  /// Otherwise a crash could leave a removal without the entry that replaced its own.
+  /// If they were written at once, a crash could leave a removal without the entry that replaced the removed one.
   var owedMoves: [(hash: KeyHash, sequence: UInt64, lane: Int)] = []
   var isIndexOutdated = false
   /// Set if the format file could not be written yet.
   var owesFormat = false
-  /// Set while the files of an earlier process are read; an error then leaves them as they are.
+  /// Set while the files of an earlier process are read; an error then leaves them unchanged.
   var isUnreadable = false
   /// Segments with a damaged end, to which nothing may be appended.
   var damagedSegments: Set<UInt32> = []
@@ -303,7 +303,7 @@ final class DiskWriter: @unchecked Sendable {
       }
       return (state.doomedBodies, state.doomedSegments, state.doomedPartials, state.epoch == epoch)
     }
-    // First the file that refers to the others, so that a crash in between restores nothing.
+    // The index goes first, since it refers to the other files, so that a crash in between restores nothing.
     if !segments.isEmpty, mine { try? folder.files.remove(folder.path("index")) }
     if !segments.isEmpty || !bodies.isEmpty { nameChanges.all += 1 }
     // A record must not outlive its removal, which lies in the same segment or in a later one.
@@ -332,7 +332,7 @@ final class DiskWriter: @unchecked Sendable {
     let before = shared.withLock { state in
       let (staged, queue, start, bytes) = (state.staged, state.queue, state.queueStart, state.stagedBytes)
       let before = state.removeAll()
-      // Only the files are lost. This batch belongs to the new epoch.
+      // The files are lost, but not this batch, which belongs to the new epoch.
       (state.staged, state.queue, state.queueStart, state.stagedBytes) = (staged, queue, start, bytes)
       state.doomedSegments.removeAll()
       state.doomedBodies.removeAll()

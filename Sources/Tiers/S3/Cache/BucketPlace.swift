@@ -1,9 +1,9 @@
 import VitrineHTTP
 
-/// The bucket and the beginning of the names of a cache, as people write it: `s3://bucket/prefix`.
+/// The bucket and the prefix of a cache, in the form `s3://bucket/prefix`.
 package struct BucketPlace: Sendable, Hashable {
   package let bucket: String
-  /// With a slash at the end, so that `v1` is not the beginning of `v10`, too.
+  /// The prefix, with a slash at the end, so that `v1` does not match `v10`.
   package let prefix: String
 
   /// Parses `s3://bucket/prefix`.

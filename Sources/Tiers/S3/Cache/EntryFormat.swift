@@ -2,16 +2,16 @@ import VitrineCaching
 import VitrineHTTP
 import VitrineRuntime
 
-/// An entry as an object: a head in the object's metadata, so that it is read without the body, and the body.
+/// The head of an entry, which is in the metadata of its object, so that it is read without the body.
 ///
-/// S3 allows 2 KB of metadata. What does not fit precedes the body, in a *preface* whose length the head has. Head,
-/// preface and body each have a checksum, and the head has a part of the key's hash: a byte that is not what was stored
-/// for this key is not returned.
+/// S3 allows 2 KB of metadata. Longer metadata precede the body, in a *preface* whose length the head has. Head,
+/// preface and body each have a checksum, and the head has a part of the key's hash, so no byte is returned that was
+/// not stored for this key.
 struct EntryHead: Sendable, Equatable {
-  /// The name of the field of metadata.
+  /// The name of the metadata field.
   static let field = "x-amz-meta-vitrine"
   private static let version: UInt8 = 1
-  /// The maximum number of bytes that fit, four characters for three of them.
+  /// The maximum number of bytes in the field, where three bytes take four characters.
   private static let limit = 1400
   private static let keyHashCount = 16
 
@@ -35,7 +35,7 @@ struct EntryHead: Sendable, Equatable {
   /// - Parameters:
   ///   - entry: The entry.
   ///   - key: Its key.
-  ///   - isNameCut: A Boolean value that indicates whether the key cannot be told from the name of the object.
+  ///   - isNameCut: A Boolean value that indicates whether the name of the object does not contain the whole key.
   /// - Returns: The head and the preface.
   static func make(_ entry: CachedData, _ key: CacheKey, isNameCut: Bool) -> (head: EntryHead, preface: Data) {
     var head = EntryHead(
@@ -51,7 +51,7 @@ struct EntryHead: Sendable, Equatable {
     return (head, preface)
   }
 
-  /// Sets the metadata, and returns the preface that they need.
+  /// Sets the metadata, and returns the preface that this requires.
   mutating func setMetadata(_ metadata: Data, key: CacheKey?) -> Data {
     self.metadata = metadata
     var preface = Data()
@@ -100,7 +100,7 @@ struct EntryHead: Sendable, Equatable {
     return bytes
   }
 
-  /// Reads the value of the field, or returns `nil` if it is damaged or of another version.
+  /// Decodes the value of the field, or returns `nil` if it is damaged or of another version.
   init?(encoded: String) {
     guard let data = Data(base64Encoded: encoded) else { return nil }
     let bytes = [UInt8](data)
@@ -143,14 +143,14 @@ struct EntryHead: Sendable, Equatable {
 
   // MARK: Checks
 
-  /// Returns the metadata and the key of a preface, or `nil` if it is not the one that was stored.
+  /// Returns the metadata and the key of a preface, or `nil` if it does not match its checksum.
   func open(preface: Data) -> (metadata: Data, key: CacheKey?)? {
     guard preface.count == prefaceCount, ContentID(of: preface) == prefaceHash else { return nil }
     let key = keyCount > 0 ? CacheKey(bytes: Array(preface.prefix(keyCount))) : nil
     return (hasMetadataInPreface ? Data(preface.dropFirst(keyCount)) : metadata, key)
   }
 
-  /// Returns the entry of a whole object, or `nil` if its bytes are not those that were stored.
+  /// Returns the entry of a whole object, or `nil` if its bytes do not match their checksums.
   func open(object: Data) -> CachedData? {
     guard object.count == prefaceCount + byteCount, let (metadata, _) = open(preface: object.prefix(prefaceCount))
     else {
@@ -169,13 +169,13 @@ struct EntryHead: Sendable, Equatable {
   }
 }
 
-/// The head of an object that a server has sent.
+/// The result of reading an object's head.
 enum FoundHead {
   /// A head, and the entity tag of the object.
   case head(EntryHead, tag: String?)
   /// The object has a head that is damaged, or of another key.
   case damaged
-  /// The object is none of the cache's.
+  /// The object does not belong to the cache.
   case foreign
 
   init(_ response: HTTPResponse, for keyHash: [UInt8]?) {

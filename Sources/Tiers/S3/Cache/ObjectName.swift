@@ -1,15 +1,15 @@
 import VitrineCaching
 import VitrineRuntime
 
-/// The name of an entry's object: its cache key, written so that the name of an extended key begins like the key's.
+/// The name of an entry's object: its cache key, encoded so that the name of an extended key begins like the key's.
 ///
-/// That is what makes it possible to remove all variants of an image by a prefix. Letters, digits, `.` and `-` stand for
-/// themselves, any other byte is `_` and two digits. Every 180 characters a slash follows: servers that keep objects as
-/// files allow names of 255 bytes. A tilde ends the name, so that no object has the name of a folder. A name that would
-/// exceed what S3 allows is cut, and ends with the hash of the whole key.
+/// Therefore all variants of an image can be removed by a prefix. Letters, digits, `.` and `-` stand for themselves,
+/// any other byte is `_` and two digits. Every 180 characters a slash follows: servers that store objects as files
+/// allow names of 255 bytes. A tilde ends the name, so that no object has the name of a folder. A name that would
+/// exceed the limit of S3 is cut, and ends with the hash of the whole key.
 enum ObjectName {
   private static let segment = 180
-  /// The maximum number of characters of a key that is written in full, and the number that a longer one keeps.
+  /// The maximum number of characters of an uncut key, and the number of characters that a cut one keeps.
   private static let (limit, kept) = (760, 600)
   private static let end = "~"
 
@@ -21,15 +21,15 @@ enum ObjectName {
     return folded(cut(text)) + end + hash
   }
 
-  /// Returns the beginning of the names of a key's own object and of those of keys that extend it.
+  /// Returns the prefix of the names of a key's own object and of the objects of keys that extend it.
   ///
-  /// Of a key that is cut, other keys may begin like that.
+  /// If the key is cut, names of other keys may have the same prefix.
   static func prefix(of key: CacheKey) -> String {
     let text = encoded(key.bytes)
     return folded(text.count > limit ? cut(text) : text.count > kept ? cut(text) : text)
   }
 
-  /// Returns the key of a name, or `nil` if the name is cut, or none of these.
+  /// Returns the key of a name, or `nil` if the name is cut or invalid.
   static func key(of name: String) -> CacheKey? {
     guard name.hasSuffix(end) else { return nil }
     var bytes: [UInt8] = []
@@ -63,7 +63,7 @@ enum ObjectName {
     return text
   }
 
-  /// Returns the beginning of a text, which no character of three is cut by.
+  /// Returns the beginning of a text, which does not end within an escape.
   private static func cut(_ text: [UInt8]) -> [UInt8] {
     var text = Array(text.prefix(kept))
     if let mark = text.suffix(2).firstIndex(of: UInt8(ascii: "_")) { text.removeSubrange(mark...) }

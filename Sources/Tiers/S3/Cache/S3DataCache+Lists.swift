@@ -5,10 +5,10 @@ import VitrineRuntime
 extension S3DataCache {
   /// Returns the heads of the entries for some keys, with one request for each and without bodies.
   ///
-  /// Servers do not say in a head whether the bucket is missing, which looks like a miss.
+  /// A missing bucket looks like a miss, since the response to a head does not distinguish the two.
   ///
   /// - Returns: One element for each key, in the same order, `nil` where there is no entry.
-  /// - Throws: The first ``S3Error``; no further keys are asked for then.
+  /// - Throws: The first ``S3Error``, which ends the requests.
   public func readHeads(of keys: [CacheKey]) async throws(S3Error) -> [CachedDataHead?] {
     try await mapped(keys) { (key) async throws(S3Error) in try await self.head(of: self.object(of: key), key)?.head }
   }
@@ -40,16 +40,16 @@ extension S3DataCache {
     let answer = try await attempt { () throws(S3Error) in
       try await client.read(object, range: 0..<head.prefaceCount, within: options.readDeadline)
     }
-    // The object may have been replaced since its head was read: then its checksum differs.
+    // The object may have been replaced since its head was read: in that case its checksum differs.
     return answer?.body
   }
 
   /// Returns all entries without their bodies, in no particular order: a list of their names, and a request for each.
   ///
-  /// At most as many as the options say. How often an entry was used is not known, so that `hits` is 1.
+  /// The result is limited by ``Options/maxListedEntries``. The number of uses of an entry is unknown, so `hits` is 1.
   public func entries() async -> [DataCacheEntry] {
     var names: [String] = []
-    // Those that were listed before a failure are returned.
+    // Entries that were listed before a failure are returned.
     _ = try? await attempt { () throws(S3Error) in
       try await client.list(
         bucket,
@@ -76,14 +76,14 @@ extension S3DataCache {
     return entries?.compactMap(\.self) ?? []
   }
 
-  /// Removes everything whose name begins with the prefix.
+  /// Removes all objects whose names begin with the prefix.
   ///
   /// - Throws: ``S3Error`` if the server cannot be reached, takes too long or refuses.
   public func eraseAll() async throws(S3Error) { try await eraseAll(named: prefix) }
 
-  /// Removes the entries whose keys extend a key by further parts, by the beginning of their names.
+  /// Removes the entries whose keys extend a key by further parts, by the prefix of their names.
   ///
-  /// A key of more than 600 bytes is cut in names; then entries whose keys begin alike are removed, too.
+  /// The names of keys of more than 600 bytes are cut; then entries whose keys begin alike are removed, too.
   ///
   /// - Throws: ``S3Error`` if the server cannot be reached, takes too long or refuses.
   public func erase(extending key: CacheKey) async throws(S3Error) {
@@ -91,7 +91,7 @@ extension S3DataCache {
     try await eraseAll(named: prefix + ObjectName.prefix(of: key)) { $0 != own }
   }
 
-  /// Removes the entries for which `isRemoved` returns `true`; see ``entries()`` for what it costs.
+  /// Removes the entries for which `isRemoved` returns `true`, at the cost of ``entries()``.
   public func removeAll(where isRemoved: @Sendable (DataCacheEntry) -> Bool) async {
     let names = await entries().filter(isRemoved).map { object(of: $0.key).key }
     _ = try? await attempt { () throws(S3Error) in

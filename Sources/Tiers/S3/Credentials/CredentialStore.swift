@@ -1,10 +1,10 @@
 import VitrineRuntime
 
-/// The current credentials of a client, refreshed once for all who wait, before they expire.
+/// The current credentials of a client, refreshed before they expire, once for all waiting requests.
 final class CredentialStore: Sendable {
-  /// The time before their expiry from which on new ones are asked for.
+  /// The time before their expiry at which they are refreshed.
   static let margin = Duration.seconds(300)
-  /// The least time between a failed refresh and the next.
+  /// The minimum time between a failed refresh and the next.
   static let pause = Duration.seconds(10)
 
   private struct State {
@@ -21,10 +21,10 @@ final class CredentialStore: Sendable {
 
   init(_ source: S3CredentialSource, _ clock: any TimeSource) { (self.source, self.clock) = (source, clock) }
 
-  /// A Boolean value that indicates whether new credentials are being asked for.
+  /// A Boolean value that indicates whether a refresh is running.
   var isRefreshing: Bool { state.withLock { $0.refresh != nil } }
 
-  /// Returns credentials that are valid now, or `nil` if requests are not to be signed.
+  /// Returns credentials that are valid now, or `nil` if requests are not signed.
   func current() async throws(S3Error) -> S3Credentials? {
     guard case .load(let load) = source.kind else { return nil }
     let (now, uptime) = (clock.now, clock.uptime)
@@ -39,9 +39,9 @@ final class CredentialStore: Sendable {
     return try await refresh.value.get()
   }
 
-  /// Drops credentials that a server says have expired, unless there are others by now.
+  /// Drops credentials that a server has rejected as expired, unless they have been replaced by now.
   ///
-  /// - Returns: `true` if others may be had.
+  /// - Returns: `true` if other credentials may be available.
   func drop(_ expired: S3Credentials) -> Bool {
     let uptime = clock.uptime
     return state.withLock { state in
@@ -52,7 +52,9 @@ final class CredentialStore: Sendable {
     }
   }
 
-  /// Starts the only refresh; called with the lock held, which a task's creation does not need.
+  /// Starts the only refresh.
+  ///
+  /// It is called with the lock held, which a task's creation does not need.
   private func begin(
     _ load: @escaping @Sendable () async throws -> S3Credentials
   ) -> Task<Result<S3Credentials, S3Error>, Never> {
@@ -61,7 +63,7 @@ final class CredentialStore: Sendable {
       let uptime = clock.uptime
       state.withLock { state in
         state.refresh = nil
-        // The same credentials may come again: they are not asked for with every request.
+        // The source may return the same credentials again, so they are not refreshed with every request.
         state.resting = uptime + Self.pause
         switch result {
         case .success(let credentials): (state.current, state.lastFailure) = (credentials, nil)

@@ -1,8 +1,8 @@
 import VitrineRuntime
 
-/// A file of profiles, as the tools of Amazon share them: `~/.aws/credentials` and `~/.aws/config`.
+/// A file of profiles in the format of Amazon's tools: `~/.aws/credentials` and `~/.aws/config`.
 struct ProfileFile {
-  /// A larger file is none of these.
+  /// The maximum size of a file, in bytes.
   private static let sizeLimit = 1 << 20
   private static let queue = WorkQueue(label: "s3-profiles", width: 1)
 
@@ -11,7 +11,7 @@ struct ProfileFile {
 
   /// Parses the text of a file.
   ///
-  /// Lines that are no section and no value are ignored, as are nested values.
+  /// Nested values, and lines that are neither a section nor a value, are ignored.
   init(_ text: String) {
     var profile: String?
     for line in text.split(whereSeparator: \.isNewline) {
@@ -29,12 +29,14 @@ struct ProfileFile {
     }
   }
 
-  /// Reads a file, on a thread that may block.
+  /// Reads a file on a thread that may block.
   static func read(_ path: String) async throws -> ProfileFile {
     try await queue.run { _ in try ProfileFile(text(path)) }
   }
 
-  /// Reads a file, and blocks.
+  /// Reads a file.
+  ///
+  /// Blocks.
   static func readNow(_ path: String) throws(FileError) -> ProfileFile { ProfileFile(try text(path)) }
 
   private static func text(_ path: String) throws(FileError) -> String {
@@ -43,12 +45,12 @@ struct ProfileFile {
     return String(decoding: data, as: UTF8.self)
   }
 
-  /// The path of the file of credentials; `nil` if nothing names one.
+  /// Returns the path of the file of credentials, or `nil` if there is none.
   static func credentialsPath(_ environment: [String: String]) -> String? {
     path(environment, "AWS_SHARED_CREDENTIALS_FILE", "credentials")
   }
 
-  /// The path of the file of settings; `nil` if nothing names one.
+  /// Returns the path of the file of settings, or `nil` if there is none.
   static func settingsPath(_ environment: [String: String]) -> String? {
     path(environment, "AWS_CONFIG_FILE", "config")
   }

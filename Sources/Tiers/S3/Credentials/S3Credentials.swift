@@ -2,13 +2,13 @@ public import VitrineRuntime
 
 /// The keys with which requests are signed.
 ///
-/// Descriptions and dumps show the id of the access key and nothing else.
+/// Descriptions and dumps show only the id of the access key.
 public struct S3Credentials: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
   /// The id of the access key, which is sent with every request.
   public var accessKeyID: String
-  /// The secret, which never leaves the process.
+  /// The secret access key, which never leaves the process.
   public var secretAccessKey: String
-  /// The token that temporary keys need, which is sent with every request.
+  /// The token of temporary keys, which is sent with every request.
   public var sessionToken: String?
   /// The time at which the keys expire, or `nil` for never.
   public var expires: Date?
@@ -31,7 +31,7 @@ public struct S3Credentials: Sendable, Hashable, CustomStringConvertible, Custom
   /// A mirror without the secrets, since dumps end up in logs.
   public var customMirror: Mirror { Mirror(self, children: ["accessKeyID": accessKeyID]) }
 
-  /// A Boolean value that indicates whether the keys can be sent: a line end in one would make two header fields of it.
+  /// A Boolean value that indicates whether the keys can be sent: a line end in one would split the header field.
   var isSendable: Bool {
     !accessKeyID.isEmpty && !secretAccessKey.isEmpty
       && [accessKeyID, sessionToken ?? ""].allSatisfy { $0.utf8.allSatisfy { (33...126).contains($0) } }
@@ -47,7 +47,7 @@ public struct S3CredentialSource: Sendable {
 
   let kind: Kind
 
-  /// No credentials: requests are not signed, which public buckets allow.
+  /// The absence of credentials: requests are not signed, which public buckets allow.
   public static let anonymous = S3CredentialSource(kind: .anonymous)
 
   /// Credentials that do not change.
@@ -55,11 +55,12 @@ public struct S3CredentialSource: Sendable {
     S3CredentialSource(kind: .load { credentials })
   }
 
-  /// Credentials that a closure provides, such as those of a role.
+  /// Credentials that a closure provides, such as the credentials of a role.
   ///
-  /// The closure is called when credentials are first needed, five minutes before they expire, and when a server says
-  /// that they have expired. All requests that wait share one call. While the old ones are valid, nothing waits. If it
-  /// throws, the old ones serve until they expire, and it is called again after ten seconds at the earliest.
+  /// The closure is called when credentials are first needed, five minutes before they expire, and when a server
+  /// rejects them as expired. All waiting requests share one call. While the old credentials are valid, no request
+  /// waits. If the closure throws, the old ones remain in use until they expire, and it is called again after ten
+  /// seconds at the earliest.
   ///
   /// ```swift
   /// configuration.credentials = .refreshed {
@@ -74,16 +75,16 @@ public struct S3CredentialSource: Sendable {
     S3CredentialSource(kind: .load(load))
   }
 
-  /// Credentials of the environment, or else of the file that it names.
+  /// Credentials from environment variables, or from the file that they name.
   ///
-  /// `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and `AWS_SESSION_TOKEN` come first. Otherwise the profile
+  /// `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and `AWS_SESSION_TOKEN` come first. Without them, the profile
   /// `AWS_PROFILE` (`default`) of `AWS_SHARED_CREDENTIALS_FILE` (`~/.aws/credentials`) is read when it is needed, and
-  /// again when a server says that its keys have expired.
+  /// again when a server rejects its keys as expired.
   public static func environment(_ environment: [String: String]) -> S3CredentialSource {
     S3CredentialSource(kind: .load { try await Self.load(environment) })
   }
 
-  /// The credentials of a profile in a file, as the tools of Amazon write it.
+  /// The credentials of a profile in a file of Amazon's tools.
   public static func file(_ path: String, profile: String = "default") -> S3CredentialSource {
     S3CredentialSource(kind: .load { try await Self.read(path, profile) })
   }

@@ -1,22 +1,24 @@
 import VitrineHTTP
 import VitrineRuntime
 
-/// A change to a request after which a server that refused it may accept it; each is tried once in a load.
+/// A change to a refused request, after which the server may accept it.
+///
+/// Each is tried once in a load.
 enum Correction: Hashable {
-  /// The bucket is in another region.
+  /// A change of the region.
   case region
-  /// The bucket is at another host for now.
+  /// A temporary change of the host.
   case host
-  /// The clock is wrong.
+  /// A correction of the clock.
   case time
-  /// The credentials have expired.
+  /// A replacement of expired credentials.
   case credentials
-  /// The object has changed since its beginning was loaded, so all of it is wanted.
+  /// A request for the whole object, which has changed since its beginning was loaded.
   case whole
 }
 
 extension S3Transport {
-  /// An attempt that a server has answered.
+  /// An attempt with a response.
   struct Attempt {
     let target: S3Target
     let method: HTTPMethod
@@ -24,24 +26,24 @@ extension S3Transport {
     let url: HTTPURL
     let signed: Signed
     let done: Set<Correction>
-    /// A Boolean value that indicates whether a range of an unchanged object was asked for.
+    /// A Boolean value that indicates whether the request was for a range of an unchanged object.
     let isConditional: Bool
   }
 
-  /// Returns a Boolean value that indicates whether a response may call for a correction, so that its body is read.
+  /// Returns a Boolean value that indicates whether a response may require a correction, so that its body must be read.
   static func mayCorrect(_ response: HTTPResponse) -> Bool {
     [301, 307, 400, 401, 403, 412].contains(response.status)
   }
 
-  /// Returns the correction after which the request is to be sent again, and the host to ask, if that changes; `nil` if
-  /// the response is to be taken as it is.
+  /// Returns the correction with which to resend the request, and the new host if it changes, or `nil` if the response
+  /// is final.
   func correction(
     after attempt: Attempt,
     _ response: HTTPResponse,
     _ body: Data,
   ) -> (Correction, authority: HTTPURL?)? {
     let document = S3ErrorDocument(body)
-    // The answer to HEAD has no body, so that the header fields have to tell.
+    // The response to HEAD has no body, so the header fields must suffice.
     let isMute = attempt.method == .head
     if response.status == 412, attempt.isConditional, !attempt.done.contains(.whole) { return (.whole, nil) }
     if !attempt.done.contains(.region), let region = region(in: response, document, isMute), region != attempt.region {
@@ -75,7 +77,9 @@ extension S3Transport {
     return region
   }
 
-  /// Returns the host of a redirect, if it belongs to who runs the server that was asked: another port may not.
+  /// Returns the host of a redirect, if it belongs to the operator of the server.
+  ///
+  /// Another port may not.
   private func authority(in response: HTTPResponse, _ attempt: Attempt) -> HTTPURL? {
     guard let location = response.headers["Location"], let next = try? HTTPURL(location),
       next.isSecure || !attempt.url.isSecure, next.port == attempt.url.port

@@ -1,7 +1,7 @@
 import VitrineHTTP
 import VitrineRuntime
 
-/// An object as a list names it.
+/// An object in a list.
 package struct S3ListedObject: Sendable, Hashable {
   /// The key.
   package let key: String
@@ -9,13 +9,13 @@ package struct S3ListedObject: Sendable, Hashable {
   package let size: Int
 }
 
-/// A part of a list.
+/// A page of a list.
 struct S3Page: Sendable {
   var objects: [S3ListedObject] = []
-  /// The token with which the list goes on; `nil` at its end.
+  /// The token of the next page; `nil` at the end.
   var next: String?
 
-  /// Reads the answer of ListObjectsV2.
+  /// Parses a response of ListObjectsV2.
   init(_ body: Data) throws(XMLReader.Failure) {
     var reader = XMLReader(body)
     var (key, size, isEncoded, isTruncated, token) = (String?.none, 0, false, false, String?.none)
@@ -33,7 +33,7 @@ struct S3Page: Sendable {
     }
     if let key { objects.append(S3ListedObject(key: key, size: size)) }
     if isEncoded {
-      // As forms are encoded: a space is a plus.
+      // The keys are encoded like forms: a space is a plus.
       objects = objects.map { object in
         let text = object.key.replacing("+", with: " ")
         return S3ListedObject(key: PercentEncoding.decode(text) ?? object.key, size: object.size)
@@ -44,19 +44,19 @@ struct S3Page: Sendable {
 }
 
 extension S3Client {
-  /// The maximum number of objects that a list names at a time, and that are removed at a time.
+  /// The maximum number of objects in a page, and in a request to remove objects.
   private static let pageLimit = 1000
-  /// The maximum number of bytes of such an answer.
+  /// The maximum size of a response, in bytes.
   private static let answerLimit = 8 << 20
 
-  /// Calls a closure with the objects whose keys have a prefix, part by part in the order of the server.
+  /// Calls a closure with the objects whose keys have a prefix, page by page in the order of the server.
   ///
   /// - Parameters:
   ///   - bucket: The bucket.
-  ///   - prefix: The beginning of the keys.
+  ///   - prefix: The prefix of the keys.
   ///   - limit: The maximum number of objects.
-  ///   - deadline: The time for each part.
-  ///   - body: Called with each part.
+  ///   - deadline: The time for each page.
+  ///   - body: The closure that is called with each page.
   /// - Returns: `false` if there are more than `limit` objects.
   /// - Throws: ``S3Error`` of the server, or of the closure.
   @discardableResult
@@ -75,7 +75,7 @@ extension S3Client {
       count += page.objects.count
       try await body(page.objects.filter { $0.key.utf8.starts(with: prefix.utf8) })
       guard let next = page.next else { return true }
-      // A server that does not move on would be asked for ever.
+      // A server that repeats a page would otherwise be asked for ever.
       guard next != token, !page.objects.isEmpty else {
         throw S3Error(.damaged, "s3://\(bucket)", "the server's list does not move on")
       }
@@ -105,7 +105,7 @@ extension S3Client {
     }
   }
 
-  /// Removes objects, a thousand with one request where the server can.
+  /// Removes objects, up to a thousand with one request if the server supports that.
   package func remove(_ keys: [String], in bucket: String, within deadline: Duration) async throws(S3Error) {
     var rest = keys[...]
     while !rest.isEmpty {
@@ -117,7 +117,7 @@ extension S3Client {
     }
   }
 
-  /// Removes objects with one request, and returns those that have to be removed one by one.
+  /// Removes objects with one request, and returns the keys that must be removed one by one.
   private func removeAtOnce(_ keys: [String], _ bucket: String, _ deadline: Duration) async throws(S3Error) -> [String]
   {
     guard keys.allSatisfy(\.isXMLText) else { return keys }
@@ -132,7 +132,7 @@ extension S3Client {
     ]
     let target = S3Target(bucket: bucket, query: [("delete", "")])
     let answer = try await send(target, .post, headers: headers, body: body, limit: Self.answerLimit, within: deadline)
-    // Some servers do not have this request, or want an MD5 sum with it.
+    // Some servers do not have this request, or require an MD5 sum with it.
     if [400, 405, 501].contains(answer.response.status) { return keys }
     guard answer.response.isSuccess else { throw S3Error(answer.response, answer.body, target.text) }
     var reader = XMLReader(answer.body)
@@ -156,7 +156,7 @@ extension S3Client {
 }
 
 extension String {
-  /// A Boolean value that indicates whether XML can hold the text at all.
+  /// A Boolean value that indicates whether XML can represent the text.
   fileprivate var isXMLText: Bool {
     unicodeScalars.allSatisfy { $0.value >= 32 && !(0xFFFE...0xFFFF).contains($0.value) }
   }

@@ -6,8 +6,8 @@ extension S3Client {
   ///
   /// - Parameters:
   ///   - object: The object.
-  ///   - range: The bytes to read; all by default.
-  ///   - limit: The maximum number of bytes; that of the settings by default.
+  ///   - range: The bytes to read. Defaults to all.
+  ///   - limit: The maximum number of bytes. Defaults to the settings' limit.
   ///   - deadline: The time for all attempts.
   /// - Returns: The head and the bytes, or `nil` if there is no such object.
   /// - Throws: ``S3Error`` if the object cannot be read.
@@ -74,7 +74,7 @@ extension S3Client {
     headers["x-amz-metadata-directive"] = "REPLACE"
     let answer = try await send(S3Target(object), .put, headers: headers, within: deadline)
     if [404, 412].contains(answer.response.status) { return false }
-    // A copy that takes long begins with status 200 and may end in an error all the same.
+    // The response to a long copy begins with status 200, but may end with an error.
     guard answer.response.isSuccess, S3ErrorDocument(answer.body).code == nil else {
       throw S3Error(answer.response, answer.body, object.text)
     }

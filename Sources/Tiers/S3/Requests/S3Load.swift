@@ -1,15 +1,17 @@
 import VitrineHTTP
 import VitrineRuntime
 
-/// The load of an object or of an answer about a bucket, and the handle for its caller.
+/// The load of an object or of a bucket's query, and the handle for its caller.
 ///
-/// The request is rewritten and signed shortly before it is sent. If the server says that the region, the host, the time
-/// or the credentials are wrong, it is corrected and sent again, once for each reason. A range of an unchanged object is
-/// asked for with `If-Match`, since S3 does not know `If-Range` and would send a range of another object.
+/// The request is rewritten and signed just before it is sent. If the server rejects the region, the host, the time or
+/// the credentials, the request is corrected and sent again, once for each reason. A range of an unchanged object is
+/// requested with `If-Match`, since S3 does not support `If-Range` and would send a range of another object.
 ///
-/// No foreign code is called or released under the lock.
+/// Foreign code is neither called nor released under the lock.
 final class S3Load: LoadHandle {
-  /// The part of a refusal that is read; those of S3 have some 500 bytes.
+  /// The maximum number of bytes of a refusal that are read.
+  ///
+  /// A refusal of S3 has some 500 bytes.
   private static let readLimit = 1 << 16
 
   private struct State {
@@ -19,7 +21,7 @@ final class S3Load: LoadHandle {
     var priority: Priority
     var isCancelled = false
     var hasBegun = false
-    /// Set if a loader that answers at once is to be resumed when its handle is known.
+    /// Set if the attempt must be resumed once its handle is known, since the loader responded synchronously.
     var owesResume = false
     var resumes = 0
     var done: Set<Correction> = []
@@ -37,7 +39,7 @@ final class S3Load: LoadHandle {
     var body = Data()
     var isHeadDelivered = false
     var isBodyDelivered = false
-    /// True while the sink pauses the delivery.
+    /// A Boolean value that indicates whether the sink has paused the delivery.
     var isWaiting = false
   }
 
@@ -77,7 +79,7 @@ final class S3Load: LoadHandle {
       return (state.handle, isWaiting)
     }
     handle?.cancel()
-    // There is no loader's thread for it, and a caller must not call the sink itself.
+    // No loader's thread serves the load now, and a caller must not call the sink itself.
     if isWaiting { Task { self.end(self.cancellation) } }
   }
 
@@ -147,7 +149,7 @@ final class S3Load: LoadHandle {
 
   private func attach(_ handle: any LoadHandle, _ number: Int) {
     let (isCancelled, owesResume, priority) = state.withLock { state in
-      // A loader that answers at once may be past this attempt.
+      // A loader that responds synchronously may be past this attempt.
       guard state.number == number, state.sink != nil else { return (false, false, Priority?.none) }
       state.handle = handle
       return (state.isCancelled, state.owesResume, state.priority)
@@ -232,13 +234,15 @@ final class S3Load: LoadHandle {
       state.held = nil
       state.done.insert(correction)
       if let authority { state.authority = authority }
-      // The host of a redirect is that of the old region.
+      // A redirect's host belongs to the old region.
       if correction == .region { state.authority = nil }
     }
     send()
   }
 
-  /// Delivers a refusal that nothing could be done about; called again after a pause.
+  /// Delivers a refusal that could not be corrected.
+  ///
+  /// It is called again after a pause.
   private func deliverHeld() {
     while true {
       let (sink, piece, resumes) = state.withLock { state -> ((any LoadSink)?, Held?, Int) in

@@ -1,15 +1,15 @@
 import VitrineHTTP
 import VitrineRuntime
 
-/// An object, or a bucket with a query, that a request concerns.
+/// The object, or the bucket with a query, of a request.
 struct S3Target: Sendable, Hashable {
-  /// The stand-ins of requests that concern a bucket are URLs of this host, which nothing outside of the client makes.
+  /// The host of stand-in URLs for buckets, which the client alone creates.
   private static let bucketHost = "bucket.s3.vitrine.invalid"
 
   let bucket: String
   /// The key; `nil` for the bucket itself.
   let key: String?
-  /// The query, as it is signed and sent.
+  /// The query in the form that is signed and sent.
   let query: String
 
   init(_ object: ObjectURL) { self.init(object.bucket, object.key, "") }
@@ -36,7 +36,7 @@ struct S3Target: Sendable, Hashable {
     self.init(String(bucket), nil, String(url.string[mark...].dropFirst()))
   }
 
-  /// The URL by which the target goes within the client.
+  /// The URL of the target within the client.
   var standIn: HTTPURL {
     if let object = key.flatMap({ ObjectURL(bucket: bucket, key: $0) }) { return object.standIn }
     return HTTPURL(
@@ -47,14 +47,14 @@ struct S3Target: Sendable, Hashable {
     )
   }
 
-  /// The target as people write it.
+  /// The target in the form `s3://bucket/key`.
   var text: String { "s3://\(bucket)\(key.map { "/\($0)" } ?? "")" }
 
   /// Returns the URL at a server.
   ///
   /// - Parameters:
   ///   - region: The region of the bucket.
-  ///   - authority: The host and port to ask instead, as a redirect named them; `nil` for the usual ones.
+  ///   - authority: The host and port of a redirect, or `nil` for the usual ones.
   ///   - configuration: The settings.
   /// - Returns: The URL that is signed and sent.
   func url(region: String, at authority: HTTPURL? = nil, _ configuration: S3Configuration) -> HTTPURL {
@@ -70,7 +70,7 @@ struct S3Target: Sendable, Hashable {
     let hasPort = port != (isSecure ? 443 : 80)
     var path = Self.path(of: server)
     if !isInHost { path += "/\(PercentEncoding.encode(bucket))" }
-    // Each segment of a key is encoded once, and all of its slashes are kept: `a//b/../c` is a name like any other.
+    // Each segment of a key is encoded once, and all of its slashes are kept, since `a//b/../c` is a valid name.
     if let key { path += "/\(PercentEncoding.encode(key, keeping: "/"))" }
     if path.isEmpty { path = "/" }
     return HTTPURL(
@@ -90,7 +90,7 @@ struct S3Target: Sendable, Hashable {
     }
   }
 
-  /// Returns the path of a URL with a path at most, without a slash at its end.
+  /// Returns the path of a server's URL, without a slash at its end.
   private static func path(of server: HTTPURL) -> String {
     let rest = server.string.dropFirst(server.isSecure ? 8 : 7)
     var path = rest[(rest.firstIndex(of: "/") ?? rest.endIndex)...]
@@ -103,7 +103,8 @@ struct S3Target: Sendable, Hashable {
     return HTTPURL(string: "https://\(host)/", host: host, port: 443, isSecure: true)
   }
 
-  /// Returns a Boolean value that indicates whether a bucket is one label of a host: certificates do not cover two.
+  /// Returns a Boolean value that indicates whether a bucket fits one label of a host, since certificates do not cover
+  /// two.
   private static func isLabel(_ bucket: String) -> Bool {
     (3...63).contains(bucket.utf8.count)
       && bucket.utf8.allSatisfy { (48...57).contains($0) || (97...122).contains($0) || $0 == 45 }

@@ -1,17 +1,17 @@
 import VitrineHTTP
 import VitrineRuntime
 
-/// Signs requests and sends them, and remembers what servers say about regions and the time.
+/// A loader that signs requests and sends them, and remembers the regions and the times of servers.
 ///
-/// It is a loader of stand-ins: whoever loads through it, be it a pipeline or the client, sees one response to one
-/// request. See ``S3Load`` for what happens in between.
+/// It loads stand-ins: its callers, a pipeline or the client, see one response to one request. ``S3Load`` makes the
+/// attempts.
 final class S3Transport: DataLoader {
-  /// The maximum number of buckets whose regions are remembered.
+  /// The maximum number of buckets with a remembered region.
   private static let regionLimit = 1000
 
   private struct State {
     var regions: [String: String] = [:]
-    /// The time of the server less that of the clock, in seconds.
+    /// The time of the server minus the clock's, in seconds.
     var offset = 0.0
   }
 
@@ -37,7 +37,7 @@ final class S3Transport: DataLoader {
     return load
   }
 
-  // MARK: What servers have said
+  // MARK: Facts from servers
 
   func region(of bucket: String) -> String {
     state.withLock { $0.regions[bucket] } ?? configuration.region
@@ -50,7 +50,7 @@ final class S3Transport: DataLoader {
     }
   }
 
-  /// The time as the server has it.
+  /// The time of the server.
   var now: Date { clock.now.addingTimeInterval(state.withLock { $0.offset }) }
 
   func setTime(_ date: Date) {
@@ -60,13 +60,13 @@ final class S3Transport: DataLoader {
 
   // MARK: Signing
 
-  /// The facts that a request was signed with.
+  /// The values with which a request was signed.
   struct Signed: Sendable {
     let credentials: S3Credentials?
     let date: Date
   }
 
-  /// Signs a request, as which it is sent.
+  /// Signs a request in place.
   func sign(_ request: inout HTTPRequest, region: String) async throws(S3Error) -> Signed {
     let keys = try await credentials.current()
     let date = now
@@ -84,7 +84,7 @@ final class S3Transport: DataLoader {
     return Signed(credentials: keys, date: date)
   }
 
-  /// Returns the parts of a request that are signed: all that S3 asks for, and the range.
+  /// Returns the parts of a request that are signed: the ones that S3 requires, and the range.
   static func parts(of request: HTTPRequest, _ hash: String) -> SignatureV4.Parts {
     let rest = request.url.string.dropFirst(request.url.isSecure ? 8 : 7)
     let target = rest[(rest.firstIndex(of: "/") ?? rest.endIndex)...]

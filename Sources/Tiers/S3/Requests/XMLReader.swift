@@ -1,11 +1,11 @@
 import VitrineRuntime
 
-/// A reader of the XML that object stores answer with, which understands no more than they write.
+/// A reader of the subset of XML that object stores write.
 ///
-/// It returns the elements that have text and no elements within. There are no document types, no entities but those of
-/// the standard, no more than sixteen levels, and no more memory than one element and the names of its ancestors.
+/// It returns the elements that have text and no child elements. It supports no document types, no entities except for
+/// the predefined ones, and at most sixteen levels. It holds one element and the names of its ancestors in memory.
 struct XMLReader {
-  /// An element with text alone.
+  /// An element without child elements.
   struct Element: Equatable {
     /// The names from the root on, without prefixes.
     let path: [String]
@@ -24,13 +24,13 @@ struct XMLReader {
   private var rest: ArraySlice<UInt8>
   private var path: [String] = []
   private var text: [UInt8] = []
-  /// True while the innermost element has no elements within.
+  /// A Boolean value that indicates whether the innermost element has no child elements so far.
   private var isLeaf = false
   private var hasRoot = false
 
   init(_ data: Data) { rest = Array(data)[...] }
 
-  /// Returns the next element without elements within, or `nil` after the end of the document.
+  /// Returns the next element without child elements, or `nil` after the end of the document.
   mutating func next() throws(Failure) -> Element? {
     while let byte = rest.first {
       guard byte == UInt8(ascii: "<") else {
@@ -140,7 +140,7 @@ struct XMLReader {
     return true
   }
 
-  /// Takes the bytes up to a mark, and the mark.
+  /// Consumes the bytes up to a mark, and the mark, and returns the bytes.
   private mutating func take(until mark: String) throws(Failure) -> ArraySlice<UInt8> {
     let mark = Array(mark.utf8)
     var index = rest.startIndex

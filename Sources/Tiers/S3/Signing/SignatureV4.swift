@@ -1,15 +1,15 @@
 import VitrineHTTP
 package import VitrineRuntime
 
-/// Signs requests as Amazon's services ask for it: Signature Version 4.
+/// A signer of requests to Amazon's services: Signature Version 4.
 ///
-/// It signs a path and a query as they are sent, both percent-encoded once. That is the rule of S3; other services
-/// encode a path twice and resolve its dots. libcurl can sign, too, but encodes paths in its own way before 8.3.
+/// It signs a path and a query as they are sent, both percent-encoded once, as S3 requires. Other services encode a
+/// path twice and resolve its dots. libcurl has a signer, too, but it encodes paths in its own way before 8.3.
 package struct SignatureV4: Sendable {
   private static let algorithm = "AWS4-HMAC-SHA256"
   /// The hash of no bytes.
   package static let emptyHash = hash(Data())
-  /// The value in place of the hash of a body that is not signed.
+  /// The value in place of the hash of an unsigned body.
   package static let unsignedBody = "UNSIGNED-PAYLOAD"
 
   let credentials: S3Credentials
@@ -20,13 +20,13 @@ package struct SignatureV4: Sendable {
     (self.credentials, self.region, self.service) = (credentials, region, service)
   }
 
-  /// A request as it is signed.
+  /// The parts of a request that are signed.
   package struct Parts: Sendable {
     /// The method.
     var method: String
     /// The path, percent-encoded.
     var path: String
-    /// The query, as ``SignatureV4/query(_:)`` writes it.
+    /// The query in the form of ``SignatureV4/query(_:)``.
     var query: String
     /// The names and values of the header fields to sign; `host` is among them.
     var fields: [(name: String, value: String)]
@@ -51,12 +51,12 @@ package struct SignatureV4: Sendable {
       + "Signature=\(signature(of: request, at: date))"
   }
 
-  /// Returns the query of a URL that whoever has it may use for a time.
+  /// Returns the query of a URL that is valid for a time without further credentials.
   ///
   /// - Parameters:
-  ///   - parts: The request; its query has what is signed beside the fields of the signature.
-  ///   - date: The time from which on it is valid.
-  ///   - seconds: The time for which it is valid.
+  ///   - parts: The request. Its query is signed together with the fields of the signature.
+  ///   - date: The time from which the URL is valid.
+  ///   - seconds: The number of seconds for which the URL is valid.
   /// - Returns: The whole query.
   package func presignedQuery(_ parts: Parts, at date: Date, seconds: Int) -> String {
     var items: [(name: String, value: String)] = [
@@ -73,7 +73,7 @@ package struct SignatureV4: Sendable {
     return "\(signed.query)&X-Amz-Signature=\(signature(of: Self.canonicalRequest(signed).text, at: date))"
   }
 
-  /// Returns a query of names and values, in the order and the encoding in which it is signed.
+  /// Returns a query of names and values, in the order and the encoding of the signature.
   package static func query(_ items: [(name: String, value: String)]) -> String {
     items.map(encoded).sorted(by: precedes).joined(separator: "&")
   }
@@ -81,9 +81,9 @@ package struct SignatureV4: Sendable {
   /// Returns the SHA-256 of a body in hexadecimal digits.
   package static func hash(_ body: Data) -> String { digits(SHA256.hash(body)) }
 
-  /// Returns a time as it is signed and sent: `20130524T000000Z`.
+  /// Returns a time in the form that is signed and sent: `20130524T000000Z`.
   package static func timestamp(_ date: Date) -> String {
-    // As far as the format has a place for the year.
+    // The time is clamped to the years that the format can express.
     let seconds = Int(clamping: min(max(date.timeIntervalSince1970, -62_135_596_800), 253_402_300_799).rounded(.down))
     let (days, time) = seconds.quotientAndRemainder(dividingBy: 86_400, roundingDown: true)
     let (year, month, day) = civil(days)
@@ -93,7 +93,7 @@ package struct SignatureV4: Sendable {
 
   // MARK: Steps of the standard
 
-  /// Returns the text of a request of which the hash is signed, and the names of the fields in it.
+  /// Returns the canonical text of a request, whose hash is signed, and the names of the fields in it.
   static func canonicalRequest(_ parts: Parts) -> (text: String, names: String) {
     let (lines, names) = canonicalFields(parts.fields)
     let path = parts.path.isEmpty ? "/" : parts.path
@@ -109,7 +109,7 @@ package struct SignatureV4: Sendable {
     return (lines, names.joined(separator: ";"))
   }
 
-  /// Returns a value without spaces at its ends, and with one in place of several.
+  /// Returns a value without spaces at its ends, and with single spaces within.
   private static func collapsed(_ value: String) -> String {
     value.split { $0 == " " || $0 == "\t" }.joined(separator: " ")
   }
@@ -133,7 +133,9 @@ package struct SignatureV4: Sendable {
     "\(PercentEncoding.encode(item.name))=\(PercentEncoding.encode(item.value))"
   }
 
-  /// Orders by name and then by value: an equals sign would come after digits.
+  /// Orders by name and then by value.
+  ///
+  /// Joined text would be in another order, since an equals sign follows digits.
   private static func precedes(_ left: String, _ right: String) -> Bool {
     let (one, other) = (left.split(separator: "=", maxSplits: 1), right.split(separator: "=", maxSplits: 1))
     guard one.first != other.first else { return left.utf8.lexicographicallyPrecedes(right.utf8) }
