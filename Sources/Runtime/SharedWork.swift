@@ -95,16 +95,6 @@ package final class SharedWork<Key: Hashable & Sendable, Value: Sendable, Failur
     return try result.get()
   }
 
-  /// Stops the running work of some keys from being joined; its present subscribers still get its result.
-  ///
-  /// Complexity: O(n) over the keys.
-  package func detach(where isDetached: (Key) -> Bool) {
-    let keys = runs.withLock { Array($0.keys) }.filter(isDetached)
-    runs.withLock { runs in
-      for key in keys { runs.removeValue(forKey: key)?.isListed = false }
-    }
-  }
-
   /// Ends all running work, including work without subscribers, with an error.
   ///
   /// Complexity: O(n) over the keys.
@@ -155,8 +145,7 @@ package final class SharedWork<Key: Hashable & Sendable, Value: Sendable, Failur
 
   private static func unlist(_ run: Run, _ runs: inout [Key: Run]) {
     run.hasEnded = true
-    if run.isListed { runs[run.key] = nil }
-    run.isListed = false
+    runs[run.key] = nil
   }
 
   fileprivate func leave(_ subscription: Subscription) {
@@ -347,8 +336,6 @@ private final class SharedRun<Key: Hashable & Sendable, Value: Sendable, Failure
   var hasEnded = false
   /// A Boolean value that indicates whether the work continues without subscribers.
   var isKept = false
-  /// A Boolean value that indicates whether further subscribers may join.
-  var isListed = true
   var task: Task<Void, Never>?
 
   private var news: [News] = []

@@ -22,7 +22,7 @@ struct SharedWorkModelTests {
       counts.merge(history.counts, uniquingKeysWith: +)
     }
     let kinds = [
-      "join", "start", "leave", "cancel", "priority", "watch", "progress", "partial", "end", "detach", "nested",
+      "join", "start", "leave", "cancel", "priority", "watch", "progress", "partial", "end", "nested",
       "finished", "keep", "cancel all",
     ]
     for kind in kinds { #expect(counts[kind, default: 0] > 20, "\(kind)") }
@@ -117,7 +117,6 @@ private final class SharedHistory: @unchecked Sendable {
     case 8..<10: sendProgress()
     case 10..<12: sendPartial()
     case 12..<14: ask()
-    case 14 where depth == 0: detach()
     case 15 where Int.random(in: 0..<4, using: &random) == 0: keep()
     case 16 where depth == 0 && Int.random(in: 0..<4, using: &random) == 0: cancelAll()
     default: if depth == 0, steps.count > 0 { steps.run(Int.random(in: 0..<steps.count, using: &random)) }
@@ -256,13 +255,6 @@ private final class SharedHistory: @unchecked Sendable {
     run.isAsked = true
     number += 1
     run.gate.resolve(Bool.random(using: &random) ? .success(number) : .failure(SharedFailure(number: number)))
-  }
-
-  private func detach() {
-    count("detach")
-    let key = Int.random(in: 0..<3, using: &random)
-    listed[key] = nil
-    work.detach { $0 == key }
   }
 
   /// Lets a run go on for nobody.

@@ -64,18 +64,6 @@ struct SharedWorkTests {
   }
 
   @Test
-  func aDetachedRunGoesOnAndNobodyJoinsIt() async throws {
-    let (work, gate) = (Work(), Deferred<Int>())
-    let (old, oldEnd) = subscribe(work, "a") { _ in await gate.value() }
-    work.detach { $0 == "a" }
-    let (new, newEnd) = subscribe(work, "a") { _ in 2 }
-    #expect(try await newEnd.value().get() == 2)
-    gate.resolve(1)
-    #expect(try await oldEnd.value().get() == 1)
-    withExtendedLifetime((old, new)) {}
-  }
-
-  @Test
   func whatASubscriberOwnsIsReleasedWithNoLockHeld() async throws {
     final class Owned: Sendable {
       let work: Work
