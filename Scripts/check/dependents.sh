@@ -12,6 +12,8 @@ products=(
   "VitrineHTTP:CachePolicy.reload"
   "VitrineImaging:DecoderRegistry.standard.formats"
   "Vitrine:ImagePipeline.ephemeral.cachedImage(for: ImageRequest(url: \"data:,\")) == nil"
+  "VitrineTiles:TiledImage.tileSize"
+  "VitrineTiers:TieredDataCache.RemoteLimits().headDeadline"
   "VitrineTesting:PipelineParts().loader.requests.count"
 )
 if [ "$(uname)" = Linux ]; then
