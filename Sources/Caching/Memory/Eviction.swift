@@ -5,7 +5,7 @@ public enum Eviction: Hashable, Sendable {
   /// Entries unused for long leave first, entries used often stay, and a large entry leaves before a small one of the
   /// same age. Age counts uses of the whole cache and not seconds, so a pause ages nothing. F is the fixed cost of a
   /// miss, 400 KB. The weighing of cost and size is after Cao and Irani, "Cost-Aware WWW Proxy Caching Algorithms"
-  /// (USITS 1997). Age divided by uses is that of LRFU and hyperbolic caching: Blankstein, Sen and Freedman, "Hyperbolic
+  /// (USITS 1997). Age divided by uses is after LRFU and hyperbolic caching: Blankstein, Sen and Freedman, "Hyperbolic
   /// Caching: Flexible Caching for Web Applications" (USENIX ATC 2017).
   case score
   /// Evicts the least recently used entry, by age alone.

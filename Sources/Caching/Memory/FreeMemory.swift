@@ -1,6 +1,6 @@
 import CVitrineCaching
 
-/// The memory that the allocator holds and nobody uses.
+/// The freed memory that the allocator holds.
 package enum FreeMemory {
   /// Returns it to the system; blocks for some milliseconds a gigabyte.
   ///

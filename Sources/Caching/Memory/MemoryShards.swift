@@ -15,7 +15,7 @@ struct MemoryShards: ~Copyable, @unchecked Sendable {
 
   @safe
   private struct Slot: ~Copyable {
-    // Used only through its address, see below. What a hit writes follows it on the same cache line.
+    // Used only through its address, see below. The fields that a hit writes follow on the same cache line.
     var mutex = unsafe pthread_mutex_t()
     var shard = MemoryShard()
   }

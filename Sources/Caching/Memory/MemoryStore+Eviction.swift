@@ -20,7 +20,7 @@ extension MemoryStore.Totals {
     return excess.cost > 0 || excess.count > 0
   }
 
-  /// Returns what may stay where `need` is added, 5 % below each limit that would be exceeded, or `nil` if none would.
+  /// Returns the goal of an eviction before `need` is added: 5 % below each limit that would be exceeded, or `nil`.
   ///
   /// Ignores a limit that is not exceeded, so that keeping the other one evicts no more than it must.
   func ampleGoal(for need: EvictionGoal) -> EvictionGoal? {

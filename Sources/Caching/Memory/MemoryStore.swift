@@ -5,7 +5,7 @@ import VitrineRuntime
 ///
 /// Entries lie in the shard of their key. A hit takes the lock of that shard and no other. Stores and removals also take
 /// ``totals``, since the limits hold over all shards. A store reserves its cost there before it inserts, and a removal
-/// gives its cost back after it, so the totals are never below what the shards hold and never above the limits.
+/// gives its cost back after it, so the totals are never below the sum of the shards and never above the limits.
 @usableFromInline
 final class MemoryStore: Sendable {
   struct Limits: Sendable {

@@ -176,7 +176,7 @@ struct MemoryTable {
     return entry
   }
 
-  /// Removes all entries, or those that are not held.
+  /// Removes all entries, or all that are not held.
   mutating func removeAll(includingHeld: Bool) -> [MemoryStore.Entry] {
     places.indices.compactMap { place in includingHeld || !isHeld(place) ? remove(place) : nil }
   }

@@ -48,7 +48,7 @@ struct UseClock: ~Copyable, @unchecked Sendable {
 
   @inline(__always)
   private func slot(_ number: Int) -> UnsafeMutablePointer<Atomic<UInt64>> {
-    // Initialised for each number up to that of the published time.
+    // Initialised for the numbers of the threads and of the published time.
     unsafe (memory + number &* Self.stride).assumingMemoryBound(to: Atomic<UInt64>.self)
   }
 }
