@@ -10,7 +10,7 @@ struct AnswerTests {
 
   init() {
     let words = words
-    answer = Answer { word in words.withLock { $0.append(word) } }
+    answer = Answer(to: FetchedBytes(local: Data())) { word in words.withLock { $0.append(word) } }
   }
 
   private func expect(_ expected: [Answer.Word]) { #expect(words.withLock { $0 } == expected) }
