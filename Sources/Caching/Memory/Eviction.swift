@@ -4,13 +4,8 @@ public enum Eviction: Hashable, Sendable {
   ///
   /// Entries unused for long leave first, entries used often stay, and a large entry leaves before a small one of the
   /// same age. Age counts uses of the whole cache and not seconds, so a pause ages nothing. F is the fixed cost of a
-<<<<<<< HEAD
   /// miss, 400 KB. Cost and size are weighed after Cao and Irani, "Cost-Aware WWW Proxy Caching Algorithms" (USITS
   /// 1997). Age divided by uses comes from LRFU and hyperbolic caching: Blankstein, Sen and Freedman, "Hyperbolic
-=======
-  /// miss, 400 KB. The weighing of cost and size is after Cao and Irani, "Cost-Aware WWW Proxy Caching Algorithms"
-  /// (USITS 1997). Age divided by uses is after LRFU and hyperbolic caching: Blankstein, Sen and Freedman, "Hyperbolic
->>>>>>> h2b
   /// Caching: Flexible Caching for Web Applications" (USENIX ATC 2017).
   case score
   /// Evicts the least recently used entry, by age alone.

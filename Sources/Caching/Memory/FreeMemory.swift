@@ -1,10 +1,6 @@
 import CVitrineCaching
 
-<<<<<<< HEAD
 /// The freed memory that the allocator still holds.
-=======
-/// The freed memory that the allocator holds.
->>>>>>> h2b
 package enum FreeMemory {
   /// Returns freed memory to the system; blocks for some milliseconds a gigabyte.
   ///

@@ -130,11 +130,7 @@ public final class MemoryCache<Value: Sendable>: Sendable {
   ///   - key: The key.
   ///   - cost: The cost in bytes. Negative costs count as 0.
   ///   - group: The group of variants that the value belongs to, see ``variants(of:)``. Defaults to none.
-<<<<<<< HEAD
   ///   - expiration: The expiration. Defaults to `nil`, the cache's default.
-=======
-  ///   - expiration: The expiration. Defaults to `nil`, the expiration of the cache.
->>>>>>> h2b
   /// - Returns: A Boolean value that indicates whether the value was stored.
   @discardableResult
   public func set(

@@ -1,14 +1,8 @@
 /// The lists of keys stored with the same group, the newest first.
 ///
-<<<<<<< HEAD
 /// A look-up knows only the key of an entry, so the entry lies in the shard of its key, and the list of a group in the
 /// shard of the group's key. A store lists the entry before it inserts it, and removes it from the list after it has
 /// left. The list therefore has all entries of the group, and may briefly have others.
-=======
-/// A look-up knows only the key of an entry, so the entry lies in the shard of its key, and the list of a group in
-/// the shard of the group. A store lists the entry before it inserts it, and removes it from the list after it has left.
-/// The list therefore has all entries of the group, and may briefly have others.
->>>>>>> h2b
 ///
 /// - Complexity: O(1) for each change, O(k) to list k keys.
 struct MemoryGroups {

@@ -15,12 +15,8 @@ struct MemoryShards: ~Copyable, @unchecked Sendable {
 
   @safe
   private struct Slot: ~Copyable {
-<<<<<<< HEAD
     // The mutex is used only through its address, see below. The fields that a hit writes follow it on the same cache
     // line.
-=======
-    // Used only through its address, see below. The fields that a hit writes follow on the same cache line.
->>>>>>> h2b
     var mutex = unsafe pthread_mutex_t()
     var shard = MemoryShard()
   }

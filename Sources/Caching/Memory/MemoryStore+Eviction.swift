@@ -20,11 +20,7 @@ extension MemoryStore.Totals {
     return excess.cost > 0 || excess.count > 0
   }
 
-<<<<<<< HEAD
   /// Returns the goal for adding `need`, 5 % below each limit that would be exceeded, or `nil` if none would.
-=======
-  /// Returns the goal of an eviction before `need` is added: 5 % below each limit that would be exceeded, or `nil`.
->>>>>>> h2b
   ///
   /// Ignores a limit that is not exceeded, so that keeping the other one evicts no more than it must.
   func ampleGoal(for need: EvictionGoal) -> EvictionGoal? {

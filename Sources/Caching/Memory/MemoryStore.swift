@@ -3,16 +3,10 @@ import VitrineRuntime
 
 /// The part of a ``MemoryCache`` without the type of its values, compiled once and called directly.
 ///
-<<<<<<< HEAD
 /// Entries lie in the shard of their key. A hit takes the lock of that shard and no other. Stores and removals also
 /// take ``totals``, since the limits hold over all shards. A store reserves its cost there before it inserts, and a
 /// removal gives its cost back after it, so the totals are never below the contents of the shards and never above the
 /// limits.
-=======
-/// Entries lie in the shard of their key. A hit takes the lock of that shard and no other. Stores and removals also take
-/// ``totals``, since the limits hold over all shards. A store reserves its cost there before it inserts, and a removal
-/// gives its cost back after it, so the totals are never below the sum of the shards and never above the limits.
->>>>>>> h2b
 @usableFromInline
 final class MemoryStore: Sendable {
   struct Limits: Sendable {

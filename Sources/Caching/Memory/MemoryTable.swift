@@ -176,11 +176,7 @@ struct MemoryTable {
     return entry
   }
 
-<<<<<<< HEAD
   /// Removes all entries, or all unheld ones.
-=======
-  /// Removes all entries, or all that are not held.
->>>>>>> h2b
   mutating func removeAll(includingHeld: Bool) -> [MemoryStore.Entry] {
     places.indices.compactMap { place in includingHeld || !isHeld(place) ? remove(place) : nil }
   }

@@ -49,11 +49,7 @@ struct UseClock: ~Copyable, @unchecked Sendable {
 
   @inline(__always)
   private func slot(_ number: Int) -> UnsafeMutablePointer<Atomic<UInt64>> {
-<<<<<<< HEAD
     // The memory is initialised for each number up to the published time's.
-=======
-    // Initialised for the numbers of the threads and of the published time.
->>>>>>> h2b
     unsafe (memory + number &* Self.stride).assumingMemoryBound(to: Atomic<UInt64>.self)
   }
 }
