@@ -3,6 +3,7 @@ import Testing
 import VitrineCaching
 import VitrineRuntime
 import VitrineTestSupport
+import VitrineTiers
 
 @testable import VitrineRedis
 

@@ -1,4 +1,3 @@
-import Synchronization
 import Testing
 import VitrineRuntime
 import VitrineTestSupport
@@ -9,16 +8,16 @@ struct SharedWorkTests {
   @Test
   func equalKeysShareTheWork() async throws {
     let (work, gate) = (Work(), Deferred<Int>())
-    let calls = Atomic(0)
+    let calls = Counter()
     let (first, firstEnd) = subscribe(work, "a") { _ in
-      calls.add(1, ordering: .relaxed)
+      calls.increase()
       return await gate.value()
     }
     let (second, secondEnd) = subscribe(work, "a") { _ in 0 }
     gate.resolve(7)
     #expect(try await firstEnd.value().get() == 7)
     #expect(try await secondEnd.value().get() == 7)
-    #expect(calls.load(ordering: .relaxed) == 1)
+    #expect(calls.count == 1)
     #expect(work.count == 0)
     withExtendedLifetime((first, second)) {}
   }
@@ -172,8 +171,7 @@ struct SharedWorkTests {
   @Test
   func everyThreadIsToldOfOneEnd() async {
     let work = SharedWork<Int, Int, SharedWorkFailure>()
-    let ends = Atomic(0)
-    let left = Atomic(0)
+    let (ends, left) = (Counter(), Counter())
     await withTaskGroup { group in
       for thread in 0..<4 as Range<UInt64> {
         group.addTask {
@@ -198,12 +196,12 @@ struct SharedWorkTests {
               subscription.cancel()
               end.resolve(false)
             }
-            (await end.value() ? ends : left).add(1, ordering: .relaxed)
+            (await end.value() ? ends : left).increase()
           }
         }
       }
     }
-    #expect(ends.load(ordering: .relaxed) + left.load(ordering: .relaxed) == 8000)
+    #expect(ends.count + left.count == 8000)
     #expect(work.count == 0)
   }
 

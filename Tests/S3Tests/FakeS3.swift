@@ -3,6 +3,7 @@ import VitrineHTTP
 import VitrineRuntime
 import VitrineTestSupport
 import VitrineTesting
+import VitrineTiers
 
 @testable import VitrineS3
 

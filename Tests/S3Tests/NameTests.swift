@@ -2,6 +2,7 @@ import Testing
 import VitrineCaching
 import VitrineHTTP
 import VitrineRuntime
+import VitrineTiers
 
 @testable import VitrineS3
 

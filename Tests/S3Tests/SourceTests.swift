@@ -6,6 +6,7 @@ import VitrineImaging
 import VitrineRuntime
 import VitrineTestSupport
 import VitrineTesting
+import VitrineTiers
 
 @testable import VitrineS3
 

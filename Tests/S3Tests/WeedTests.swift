@@ -7,6 +7,7 @@ import VitrineImaging
 import VitrineRuntime
 import VitrineTestSupport
 import VitrineTesting
+import VitrineTiers
 
 @testable import VitrineS3
 
