@@ -4,37 +4,26 @@ import VitrineRuntime
 ///
 /// The function runs in a task of its own, with no lock held. It is cancelled when the last subscriber leaves.
 // @unchecked: like its superclass, guarded by the jobs' lock.
-class FunctionJob<Value: Sendable>: Job<Value>, @unchecked Sendable {
+final class FunctionJob<Value: Sendable>: Job<Value>, @unchecked Sendable {
   typealias Work = @Sendable (FunctionJob) async throws(LoadError) -> Value
 
-  final let request: ImageRequest
-  final let context: JobContext
+  private let request: ImageRequest
   private let stage: StageKind
-  private let work: Work?
+  private let context: JobContext
+  private let work: Work
 
-  final override var requestKeys: RequestKeys? { request.keys }
+  override var requestKeys: RequestKeys? { request.keys }
 
-  /// - Parameters:
-  ///   - request: The request that the job serves.
-  ///   - stage: The stage of its trace.
-  ///   - context: The context.
-  ///   - work: The function; `nil` for a subclass that has its own ``load()``.
-  init(_ request: ImageRequest, _ stage: StageKind, _ context: JobContext, _ work: Work? = nil) {
+  init(_ request: ImageRequest, _ stage: StageKind, _ context: JobContext, _ work: @escaping Work) {
     (self.request, self.stage, self.context, self.work) = (request, stage, context, work)
   }
 
-  /// Does the work.
-  func load() async throws(LoadError) -> Value {
-    guard let work else { throw cancelled }
-    return try await work(self)
-  }
-
-  final override func start(_ turn: inout Turn) {
+  override func start(_ turn: inout Turn) {
     trace = context.recorder?.stage(stage, request.name, at: turn.uptime)
     task = Task(executorPreference: context.stepper) { [self] in
       let result: Result<Value, LoadError>
       do throws(LoadError) {
-        result = .success(try await load())
+        result = .success(try await work(self))
       } catch {
         result = .failure(error)
       }
@@ -45,7 +34,7 @@ class FunctionJob<Value: Sendable>: Job<Value>, @unchecked Sendable {
   /// Returns the value of another job, which it joins at its own priority and leaves with its last subscriber.
   ///
   /// Passes the other's progress on, and its partial values to `partial`.
-  final func value<Input: Sendable>(
+  func value<Input: Sendable>(
     of job: (inout Turn) -> Job<Input>,
     partial: ((Input, inout Turn) -> Void)? = nil,
   ) async throws(LoadError) -> Input {
@@ -72,7 +61,7 @@ class FunctionJob<Value: Sendable>: Job<Value>, @unchecked Sendable {
   /// Returns the result of work on a queue, which has the job's priority.
   ///
   /// Work that does not end after a cancellation is not waited for.
-  final func run<Output: Sendable>(
+  func run<Output: Sendable>(
     on queue: WorkQueue,
     _ body: @escaping @Sendable (WorkItem) throws -> Output,
   ) async throws -> Output {
@@ -98,7 +87,7 @@ class FunctionJob<Value: Sendable>: Job<Value>, @unchecked Sendable {
     }.get()
   }
 
-  final var cancelled: LoadError { LoadError(.cancelled, .request, request.name, "cancelled") }
+  private var cancelled: LoadError { LoadError(.cancelled, .request, request.name, "cancelled") }
 
   private func result<Output>(_ outcome: Deferred<Result<Output, LoadError>>) async -> Result<Output, LoadError> {
     await withTaskCancellationHandler {

@@ -31,6 +31,13 @@ struct BytesSearch: Sendable {
     context.partials.flatMap { $0.allowsReading(request) ? $0.store : nil }
   }
 
+  /// Returns the findings if no wait is necessary, `nil` otherwise.
+  func found(_ original: FetchJob.KnownOriginal, _ turn: inout Turn) -> Found? {
+    if case .unknown = original, disk != nil { return nil }
+    let found = found(original.entry, uptime: turn.uptime)
+    return dependsOnMore(found, now: turn.now) ? nil : found
+  }
+
   /// Looks for the bytes and, if a request would be sent, for everything else that the plan depends on.
   func find(_ original: FetchJob.KnownOriginal) async -> Found {
     var entry = original.entry
