@@ -226,8 +226,12 @@ if !isApple {
 
     // The thumbnail server. Its parser of URLs and headers is a room of its own, since the tool signs URLs.
     room("VitrineServingRequests", "Sources/Server/Requests", "VitrineRuntime VitrineImaging VitrineHTTP Vitrine"),
-    room("VitrineServing", "Sources/Server", "\(core) VitrineTiers VitrineSandbox VitrineS3 VitrineServingRequests CVitrineMHD"),
-    program("vitrine-server", "Sources/Server/Program", "VitrineRuntime VitrineCaching VitrineTiers VitrineServing VitrineRedis"),
+    room(
+      "VitrineServing",
+      "Sources/Server",
+      "\(core) VitrineTiers VitrineSandbox VitrineS3 VitrineServingRequests CVitrineMHD",
+    ),
+    program("vitrine-server", "Sources/Server/Program", "\(core) VitrineTiers VitrineServing VitrineRedis"),
     shim("CVitrineMHD", "CLibMicroHTTPD", links: ["microhttpd"]),
     library("CLibMicroHTTPD", "libmicrohttpd", apt: "libmicrohttpd-dev"),
 
@@ -236,13 +240,15 @@ if !isApple {
     program("rogue", "Tests/Rogue", "\(sandboxed) CVitrineSandbox CVitrineForgetting"),
     program("fleet-member", "Tests/FleetMember", "\(core) VitrineTiers VitrineRedis"),
 
-    tests("RuntimeTests"), tests("CachingTests", "VitrineTiers"), tests("TestingTests"), tests("GalleryTests", "VitrineGalleryModel"),
+    tests("RuntimeTests"), tests("CachingTests", "VitrineTiers"), tests("TestingTests"),
+    tests("GalleryTests", "VitrineGalleryModel"),
     tests("CommandLineTests", "VitrineCommandLine vitrine-codecs"),
     tests("CodecTests", "VitrineTiles \(codecs)"),
-    tests("SandboxTests", "VitrineTiles VitrineSandbox VitrineConfinement CVitrineSandbox vitrine-codecs rogue \(codecs)"),
+    tests("SandboxTests", "VitrineTiles \(sandboxed) CVitrineSandbox vitrine-codecs rogue \(codecs)"),
     tests("ConfinementTests", "VitrineConfinement rogue"),
     tests("RedisTests", "VitrineTiers VitrineRedis fleet-member"),
-    tests("S3Tests", "VitrineTiers VitrineS3"), tests("TilesTests", "VitrineTiles"), tests("TiersTests", "VitrineTiers"),
+    tests("S3Tests", "VitrineTiers VitrineS3"),
+    tests("TilesTests", "VitrineTiles"), tests("TiersTests", "VitrineTiers"),
     tests("ServerTests", "VitrineTiers VitrineSandbox VitrineS3 VitrineServing vitrine-server"),
     tests("ServerRequestTests", "VitrineServingRequests", at: "Tests/ServerTests/Requests"),
     // By XCTest, since GTK needs the main thread, on which Swift Testing runs no test. The programs are named so that they
