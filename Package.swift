@@ -107,7 +107,7 @@ let unused = [
 let core = "VitrineRuntime VitrineImaging VitrineCaching VitrineHTTP Vitrine"
 let systemCodecs = "CVitrineCodecs CLibWebP CLibGIF CLibLCMS"  // JPEG and PNG, WebP, GIF, colours
 let pictures = isApple ? frameworks("CoreGraphics ImageIO") : systemCodecs
-let extras = isApple ? "" : "VitrineTiers VitrineS3 VitrineRedis VitrineSandbox VitrineServingRequests"
+let extras = isApple ? "" : "VitrineS3 VitrineRedis VitrineSandbox VitrineServingRequests"
 var libraries = "Vitrine VitrineTiles VitrineTiers VitrineImaging VitrineCaching VitrineHTTP VitrineTesting"
 var programs = [("vitrine", "VitrineCommandLine")]
 var targets = [
@@ -118,7 +118,7 @@ var targets = [
   room("Vitrine", "Sources/Vitrine", "VitrineRuntime VitrineImaging VitrineCaching VitrineHTTP"),
   room("VitrineTiles", "Sources/Tiles", core), room("VitrineTiers", "Sources/Tiers", core),
   room("VitrineTesting", "Sources/Testing", core, isHot: true),
-  program("VitrineCommandLine", "Sources/CommandLine", "\(core) \(extras)"),
+  program("VitrineCommandLine", "Sources/CommandLine", "\(core) VitrineTiers \(extras)"),
   shim("CVitrineKernels"), shim("CVitrineCaching"),
   room("VitrineTestSupport", "Tests/Support", "\(core) VitrineTiers VitrineTesting", isHot: true),
   tests("HTTPTests"), tests("ImagingTests", isApple ? "" : "CLibLCMS"), tests("VitrineTests", "VitrineTiers"),

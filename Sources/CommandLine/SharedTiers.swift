@@ -1,11 +1,11 @@
 import Vitrine
 import VitrineCaching
 import VitrineRuntime
+import VitrineTiers
 
 #if !VITRINE_APPLE
 import VitrineRedis
 import VitrineS3
-import VitrineTiers
 #endif
 
 /// The caches that machines share, from the options or the environment.
