@@ -47,6 +47,23 @@ complain "No try!, as! or fatalError in Sources:" "$(grep -HnE 'try!|\bas!|fatal
 complain "A file has one subject; these have over 450 lines:" \
   "$(wc -l $sources | awk '$2 != "total" && $1 > 450 { print $2 ": " $1 }')"
 
+# Clauses without a name for their subject, of which each room may have no more than it has. Lower a number whenever a
+# room has fewer.
+headless=""
+for entry in Apple:34 Caching:0 CodecWorker:0 Codecs:24 CommandLine:9 Confinement:3 GTK:39 Gallery:38 HTTP:1 Imaging:212 \
+  Runtime:0 Sandbox:28 Server:72 Testing:5 Tiers:1 Tiles:0 Vitrine:27; do
+  count=$(grep "^Sources/${entry%:*}/" <<<"$sources" | xargs cat | perl -ne '
+    $text .= "$1 " if m{^\s*//+\s*(.*)};
+    END {
+      # The clause, then the word before one that begins with "what".
+      $found = () = $text =~ /\b(?:[Ww]hoever|[Tt]hose who|[NnSsAa][a-z]+body|all who|that of|those of|those that|one that|the one who)\b/g;
+      $found += () = $text =~ /\b(?:of|by|in|from|on|with|as|than|for|and|where|says?|knows?|stores?|keeps?|makes?|finds?|found) what (?!(?:is|are) (?:the|this))/g;
+      print $found
+    }')
+  [ "$count" -le "${entry#*:}" ] || headless+="Sources/${entry%:*} has $count, and may have ${entry#*:}"$'\n'
+done
+complain "Comments name their subjects (CONTRIBUTING.md says how); these rooms have more clauses without one than before:" "$headless"
+
 complain "Tests do not sleep:" \
   "$(git ls-files --cached --others --exclude-standard 'Tests/*.swift' | xargs -r grep -sHnE 'Task\.sleep|Thread\.sleep|\b(u|nano)?sleep\(' | grep -vE '[cC]lock(\(\))?\.sleep\(for:')"
 
