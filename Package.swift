@@ -10,8 +10,10 @@ let (isApple, hasStubs) = Context.environment["VITRINE_APPLE"] == "1" ? (true, t
 let (isApple, hasStubs) = (true, false)
 #endif
 
-// `make test` sets VITRINE_TEST_BUILD. SwiftPM refuses a dependency with unsafe flags, so only that build has them.
-let isTestBuild = Context.environment["VITRINE_TEST_BUILD"] == "1"
+// `make test` sets VITRINE_TEST_BUILD to 1. SwiftPM refuses a dependency with unsafe flags, so only that build has them. With
+// `release`, all modules but those of tests are optimised, without the checks of a debug build.
+let testBuild = Context.environment["VITRINE_TEST_BUILD"]
+let isTestBuild = testBuild == "1" || testBuild == "release"
 
 // Unsafe code is marked. Warnings are errors, except those of deprecation, and all on a real Mac, where nobody has built
 // Vitrine yet. Tests run some modules over millions of pixels, so a test build optimises these (`isHot`), and keeps a debug
@@ -22,7 +24,9 @@ func settings(isHot: Bool = false) -> [SwiftSetting] {
   return (isApple && !hasStubs ? [] : [.treatAllWarnings(as: .error)])
     + [.treatWarning("DeprecatedDeclaration", as: .warning), .strictMemorySafety()]
     + features.map { .enableUpcomingFeature($0) } + (isApple ? [.define("VITRINE_APPLE")] : [])
-    + (isHot && isTestBuild ? [.unsafeFlags(["-O", "-wmo", "-num-threads", "2", "-assert-config", "Debug"])] : [])
+    + (isHot && isTestBuild
+      ? [.unsafeFlags(["-O", "-wmo", "-num-threads", "2", "-assert-config", testBuild == "1" ? "Debug" : "Release"])]
+      : [])
 }
 
 // Turns names separated by spaces into dependencies.
@@ -30,7 +34,7 @@ func list(_ names: String) -> [Target.Dependency] { names.split(separator: " ").
 
 // A module of Vitrine's. ARCHITECTURE.md says what each may import, and CONTRIBUTING.md how to add one.
 func room(_ name: String, _ path: String, _ needs: String, isHot: Bool = false) -> Target {
-  let (needs, exclude, settings) = (list(needs), unused[path] ?? [], settings(isHot: isHot))
+  let (needs, exclude, settings) = (list(needs), unused[path] ?? [], settings(isHot: isHot || testBuild == "release"))
   return .target(name: name, dependencies: needs, path: path, exclude: exclude, swiftSettings: settings)
 }
 

@@ -46,10 +46,9 @@ sanitized() {
     swift test --disable-xctest --sanitize="$1" --scratch-path ".build/${1:0:1}san" "${@:2}"
 }
 
-# `sanitized_release [ARGUMENT...]`: the same in release under the address sanitizer. Bounds that only debug builds check are
-# not checked there, so that what relies on them is a report. Nothing but the program changes: no assertions, no flags of tests.
+# `sanitized_release [ARGUMENT...]`: the same under the address sanitizer, with all modules but those of tests as in a release.
+# The bounds that only debug builds check are not checked there, so that code which relies on them is a report.
 sanitized_release() {
-  ASAN_OPTIONS=detect_leaks=0:suppressions=$PWD/Scripts/lib/asan.supp \
-    env -u VITRINE_TEST_BUILD swift test -c release --disable-xctest --sanitize=address -Xswiftc -enable-testing \
-    --scratch-path .build/rsan "$@"
+  ASAN_OPTIONS=detect_leaks=0:suppressions=$PWD/Scripts/lib/asan.supp VITRINE_TEST_BUILD=release \
+    swift test --disable-xctest --sanitize=address --scratch-path .build/rsan -Xswiftc -gnone "$@"
 }
