@@ -119,23 +119,25 @@ final class DeflateWriter: PNGCompressor {
   private static func frequencies(_ bytes: Elements<UInt8>) -> [UInt32] {
     // Four tables, so that equal neighbours do not wait for each other.
     var counts = [UInt32](repeating: 0, count: 1024)
-    var places = counts.mutableSpan
-    // One for each byte in each table, so that no look-up needs a check.
-    precondition(places.count == 1024)
-    let whole = bytes.count & ~3
-    unsafe bytes.withUnsafeBufferPointer { pointer in
-      for index in stride(from: 0, to: whole, by: 4) {
-        // In bounds: four bytes are left.
-        let four = unsafe UInt32(
-          littleEndian: UnsafeRawBufferPointer(pointer).loadUnaligned(fromByteOffset: index, as: UInt32.self)
-        )
-        places[Int(four & 255)] &+= 1
-        places[256 | Int(four &>> 8 & 255)] &+= 1
-        places[512 | Int(four &>> 16 & 255)] &+= 1
-        places[768 | Int(four &>> 24)] &+= 1
+    unsafe bytes.withUnsafeBufferPointer { bytes in
+      unsafe counts.withUnsafeMutableBufferPointer { places in
+        guard let first = unsafe UnsafeRawPointer(bytes.baseAddress) else { return }
+        var index = 0
+        // In bounds: four bytes are left, and each table has a place for each byte.
+        while index &+ 4 <= bytes.count {
+          let four = unsafe UInt32(littleEndian: first.loadUnaligned(fromByteOffset: index, as: UInt32.self))
+          unsafe places[Int(four & 255)] &+= 1
+          unsafe places[256 | Int(four &>> 8 & 255)] &+= 1
+          unsafe places[512 | Int(four &>> 16 & 255)] &+= 1
+          unsafe places[768 | Int(four &>> 24)] &+= 1
+          index &+= 4
+        }
+        while index < bytes.count {
+          unsafe places[Int(bytes[index])] &+= 1
+          index &+= 1
+        }
       }
     }
-    for index in whole..<bytes.count { places[Int(bytes[index])] &+= 1 }
     var frequencies = [UInt32](repeating: 0, count: 286)
     for byte in 0..<256 {
       frequencies[byte] = counts[byte] + counts[256 + byte] + counts[512 + byte] + counts[768 + byte]

@@ -359,27 +359,30 @@ final class MatchSearch {
     let (lengthSymbols, distanceSymbols) = (lengthList.span, symbolList.span)
     var literals = literalFrequencies.mutableSpan
     var distances = distanceFrequencies.mutableSpan
-    // At most one symbol a byte.
     let tokens = memory.elements.extracting(tokenCount..<tokenCount + bytes.count)
     precondition(literals.count >= 256 && bytes.count <= Self.chunk && nearest.elements.count == Self.chunk)
-    var (index, written) = (0, 0)
-    // In bounds by the line above.
+    var written = 0
+    // In bounds by the lines above: there is at most one symbol a byte.
     unsafe withPointers(to: bytes) { pointer, nearest, _ in
-      while index < bytes.count {
-        let match = unsafe nearest[index]
-        if match == 0 {
-          let byte = unsafe pointer.load(fromByteOffset: index, as: UInt8.self)
-          literals[Int(byte)] &+= 1
-          tokens[written] = UInt32(byte)
-          index &+= 1
-        } else {
-          let length = Int(match &>> 16)
-          literals[257 &+ lengthSymbols[length]] &+= 1
-          distances[Int(distanceSymbols[DeflateTables.distanceClass(match & 0xFFFF)])] &+= 1
-          tokens[written] = match
-          index &+= length
+      unsafe tokens.withUnsafeBufferPointer { tokens in
+        var index = 0
+        while index < bytes.count {
+          let match = unsafe nearest[index]
+          var token = match
+          if match == 0 {
+            let byte = unsafe pointer.load(fromByteOffset: index, as: UInt8.self)
+            literals[Int(byte)] &+= 1
+            token = UInt32(byte)
+            index &+= 1
+          } else {
+            let length = Int(match &>> 16)
+            literals[257 &+ lengthSymbols[length]] &+= 1
+            distances[Int(distanceSymbols[DeflateTables.distanceClass(match & 0xFFFF)])] &+= 1
+            index &+= length
+          }
+          unsafe tokens[written] = token
+          written &+= 1
         }
-        written &+= 1
       }
     }
     tokenCount += written
