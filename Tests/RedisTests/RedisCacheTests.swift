@@ -36,7 +36,7 @@ struct RedisCacheTests {
 
   @Test(arguments: [0, 1, 500, 70_000, 3_000_000])
   func anEntryIsReadAsItWasWritten(count: Int) async throws {
-    let entry = entry(count, expires: Date(timeIntervalSinceNow: 3600))
+    let entry = entry(of: count, expires: Date(timeIntervalSinceNow: 3600))
     try await cache.write(entry, for: key(1))
     let found = try #require(try await cache.read(key(1)))
     #expect(found == entry)
@@ -65,15 +65,15 @@ struct RedisCacheTests {
 
   @Test
   func headsComeInOneRoundTripAndWithoutBodies() async throws {
-    try await cache.write(entry(1_000_000), for: key(1))
-    try await cache.write(entry(2, seed: 2), for: key(2))
+    try await cache.write(entry(of: 1_000_000), for: key(1))
+    try await cache.write(entry(of: 2, seed: 2), for: key(2))
     let before = try await outputBytes()
     let heads = try await cache.readHeads(of: [key(3), key(2), key(1)])
     #expect(heads.map { $0?.byteCount } == [nil, 2, 1_000_000])
     #expect(heads[2]?.metadata == entry().metadata)
     #expect(heads[2]?.data == nil)
     #expect(try await outputBytes() - before < 20_000)
-    #expect(await cache.contentID(for: key(2)) == entry(2, seed: 2).contentID)
+    #expect(await cache.contentID(for: key(2)) == entry(of: 2, seed: 2).contentID)
     #expect(await cache.contains(key(1)))
   }
 
@@ -108,15 +108,15 @@ struct RedisCacheTests {
   @Test
   func anEntryThatIsTooLargeIsRefusedAndTakesTheOlderOneWithIt() async throws {
     let small = try redis.makeCache { $0.entrySizeLimit = 1000 }
-    try await small.write(entry(1000), for: key(1))
-    #expect(try await small.read(key(1)) == entry(1000))
-    let error = await #expect(throws: RedisError.self) { try await small.write(entry(1001), for: key(1)) }
+    try await small.write(entry(of: 1000), for: key(1))
+    #expect(try await small.read(key(1)) == entry(of: 1000))
+    let error = await #expect(throws: RedisError.self) { try await small.write(entry(of: 1001), for: key(1)) }
     #expect(error?.isRefusal == true)
     #expect(try await small.read(key(1)) == nil)
     // One of a machine with a higher limit is neither read nor removed.
-    try await cache.write(entry(2000), for: key(1))
+    try await cache.write(entry(of: 2000), for: key(1))
     #expect(try await small.read(key(1)) == nil)
-    #expect(try await cache.read(key(1)) == entry(2000))
+    #expect(try await cache.read(key(1)) == entry(of: 2000))
   }
 
   @Test
@@ -134,7 +134,7 @@ struct RedisCacheTests {
   func aRenewalReplacesExpiryAndMetadataOfTheSameContentOnly() async throws {
     let (old, expires) = (entry(expires: .now), Date(timeIntervalSinceReferenceDate: 900_000_000))
     try await cache.write(old, for: key(1))
-    #expect(try await !cache.rewrite(key(1), contentID: entry(9).contentID, expires: nil, metadata: Data()))
+    #expect(try await !cache.rewrite(key(1), contentID: entry(of: 9).contentID, expires: nil, metadata: Data()))
     #expect(try await cache.read(key(1)) == old)
     #expect(try await cache.rewrite(key(1), contentID: old.contentID, expires: expires, metadata: Data("new")))
     var renewed = old
@@ -233,8 +233,8 @@ struct RedisCacheTests {
     #expect(try await other.read(key(1)) == nil)
     try await cache.eraseAll()
     // Written for an epoch that is over, and written again.
-    try await other.write(entry(7), for: key(2))
-    #expect(try await cache.read(key(2)) == entry(7))
+    try await other.write(entry(of: 7), for: key(2))
+    #expect(try await cache.read(key(2)) == entry(of: 7))
     #expect(try await cache.readHeads(of: [key(1), key(2)]).map { $0 != nil } == [false, true])
   }
 
@@ -257,7 +257,7 @@ struct RedisCacheTests {
     try await cache.write(entry(), for: key(1))
     for other in others {
       #expect(try await other.read(key(1)) == nil)
-      try await other.write(entry(9), for: key(1))
+      try await other.write(entry(of: 9), for: key(1))
       try await other.eraseAll()
     }
     #expect(try await cache.read(key(1)) == entry())
@@ -304,7 +304,7 @@ struct RedisCacheTests {
   @Test
   func anEntryUnderTheNameOfAnotherIsAMiss() async throws {
     try await cache.write(entry(), for: key(1))
-    try await cache.write(entry(600, seed: 2), for: key(2))
+    try await cache.write(entry(of: 600, seed: 2), for: key(2))
     for part in [RedisKeys.head, RedisKeys.body] {
       let (from, to) = (try await name { part($0)(key(1)) }, try await name { part($0)(key(2)) })
       _ = try await send("COPY", from, to, Data("REPLACE"))
@@ -336,7 +336,7 @@ struct RedisCacheTests {
             let key = key(Int.random(in: 0..<4, using: &random))
             switch Int.random(in: 0..<10, using: &random) {
             case 0..<3:
-              try await cache.write(entry(Int.random(in: 1...50_000), seed: UInt64(worker * 100 + step)), for: key)
+              try await cache.write(entry(of: Int.random(in: 1...50_000), seed: UInt64(worker * 100 + step)), for: key)
             case 3: try await cache.erase(key)
             case 4: try await cache.erase(extending: CacheKey { $0.append(CacheKey.Part.none) })
             case 5 where step == 30 && worker == 0: try await cache.eraseAll()

@@ -38,9 +38,9 @@ struct RedisFailureTests {
     try redis.start()
     // Empty, with another epoch, and without the scripts.
     #expect(try await cache.read(key(1)) == nil)
-    try await cache.write(entry(2), for: key(1))
-    #expect(try await cache.read(key(1)) == entry(2))
-    #expect(try await cache.rewrite(key(1), contentID: entry(2).contentID, expires: nil, metadata: Data()))
+    try await cache.write(entry(of: 2), for: key(1))
+    #expect(try await cache.read(key(1)) == entry(of: 2))
+    #expect(try await cache.rewrite(key(1), contentID: entry(of: 2).contentID, expires: nil, metadata: Data()))
   }
 
   @Test(.needsRedis)
@@ -65,19 +65,19 @@ struct RedisFailureTests {
     redis.resume()
     #expect(try await cache.read(key(1)) == entry())
     // What came too late is not taken for the reply to what was asked next.
-    try await cache.write(entry(7), for: key(2))
-    #expect(try await cache.read(key(2)) == entry(7))
+    try await cache.write(entry(of: 7), for: key(2))
+    #expect(try await cache.read(key(2)) == entry(of: 7))
   }
 
   @Test(.needsRedis)
   func aServerThatIsFullRefusesWritesAndAnswersReads() async throws {
     let redis = try RedisProcess("--maxmemory 3mb --maxmemory-policy noeviction")
     let cache = try redis.makeCache()
-    try await cache.write(entry(1000), for: key(0))
+    try await cache.write(entry(of: 1000), for: key(0))
     var refused: [Int] = []
     for number in 1...40 {
       do {
-        try await cache.write(entry(200_000, seed: UInt64(number)), for: key(number))
+        try await cache.write(entry(of: 200_000, seed: UInt64(number)), for: key(number))
       } catch let error as RedisError {
         #expect(error.isRefusal)
         #expect(error.description.contains("OOM") || error.description.contains("EXECABORT"))
@@ -85,16 +85,16 @@ struct RedisFailureTests {
       }
     }
     #expect(refused.count > 20)
-    #expect(try await cache.read(key(0)) == entry(1000))
+    #expect(try await cache.read(key(0)) == entry(of: 1000))
     for number in refused { #expect(try await cache.read(key(number)) == nil) }
     // An entry that cannot be replaced does not stay as it was.
-    await #expect(throws: RedisError.self) { try await cache.write(entry(400_000, seed: 99), for: key(0)) }
+    await #expect(throws: RedisError.self) { try await cache.write(entry(of: 400_000, seed: 99), for: key(0)) }
     #expect(try await cache.read(key(0)) == nil)
     try await cache.erase(extending: CacheKey(bytes: []))
     // Once there is room again, it is used.
     _ = try await cache.sendPlainly([RedisCommand("CONFIG", ["SET", "maxmemory", "30mb"].map { Data($0) })])
-    try await cache.write(entry(200_000), for: key(1))
-    #expect(try await cache.read(key(1)) == entry(200_000))
+    try await cache.write(entry(of: 200_000), for: key(1))
+    #expect(try await cache.read(key(1)) == entry(of: 200_000))
   }
 
   @Test(.needsRedis, arguments: ["allkeys-lru", "allkeys-random", "volatile-ttl"])
@@ -102,13 +102,13 @@ struct RedisFailureTests {
     let redis = try RedisProcess("--maxmemory 4mb --maxmemory-policy \(policy)")
     let cache = try redis.makeCache()
     for number in 0..<300 {
-      try? await cache.write(entry(20_000, seed: UInt64(number)), for: key(number))
+      try? await cache.write(entry(of: 20_000, seed: UInt64(number)), for: key(number))
       if number % 7 == 0 { try await cache.erase(key(number)) }
     }
     var hits = 0
     for number in 0..<300 {
       guard let found = try await cache.read(key(number)) else { continue }
-      #expect(found == entry(20_000, seed: UInt64(number)))
+      #expect(found == entry(of: 20_000, seed: UInt64(number)))
       #expect(number % 7 != 0)
       hits += 1
     }

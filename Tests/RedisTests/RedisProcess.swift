@@ -96,7 +96,7 @@ extension Trait where Self == ConditionTrait {
 /// Later than any removal of a test, so that none keeps its entries out.
 let late = Date(timeIntervalSinceReferenceDate: SystemClock().now.timeIntervalSinceReferenceDate.rounded() + 10_000.25)
 
-func entry(_ count: Int = 500, seed: UInt64 = 1, expires: Date? = nil, stored: Date = late) -> CachedData {
+func entry(of count: Int = 500, seed: UInt64 = 1, expires: Date? = nil, stored: Date = late) -> CachedData {
   let data = bytes(count, seed: seed)
   return CachedData(
     data: data,

@@ -85,7 +85,7 @@ struct RedisServerTests {
 }
 
 struct RedisHeadTests {
-  private let entry = RedisTests.entry(700, expires: Date(timeIntervalSinceReferenceDate: 123_456_789.125))
+  private let entry = RedisTests.entry(of: 700, expires: Date(timeIntervalSinceReferenceDate: 123_456_789.125))
 
   @Test
   func aHeadIsReadAsItWasWritten() throws {
