@@ -132,19 +132,21 @@ struct BitWriter {
     for start in stride(from: 0, to: tokens.count, by: 64) {
       let part = tokens.extracting(start..<min(start + 64, tokens.count))
       writer.checkRoom(64)
-      for index in part.indices {
-        // A token is a byte, or a length from 3 to 258 and a distance from 1 to 32,768.
-        let token = part[index]
-        if token < 65_536 {
-          writer.put(entries[Int(token & 511)])
-        } else {
-          writer.put(entries[Int(512 | token &>> 16 & 511)])
-          let distance = token & 0xFFFF
-          let symbol = distances[Int(symbols[DeflateTables.distanceClass(distance) & 1023] & 31)]
-          writer.put(symbol.entry)
-          writer.put(distance &- symbol.distance.base, symbol.distance.extra)
+      // Only what the buffer has is read.
+      unsafe part.withUnsafeBufferPointer { part in
+        for unsafe token in unsafe part {
+          // A token is a byte, or a length from 3 to 258 and a distance from 1 to 32,768.
+          if token < 65_536 {
+            writer.put(entries[Int(token & 511)])
+          } else {
+            writer.put(entries[Int(512 | token &>> 16 & 511)])
+            let distance = token & 0xFFFF
+            let symbol = distances[Int(symbols[DeflateTables.distanceClass(distance) & 1023] & 31)]
+            writer.put(symbol.entry)
+            writer.put(distance &- symbol.distance.base, symbol.distance.extra)
+          }
+          writer.flushWithinRoom()
         }
-        writer.flushWithinRoom()
       }
     }
     writer.put(entries[256])
