@@ -45,6 +45,7 @@ let package = Package(
       dependencies: [
         .product(name: "Vitrine", package: "Vitrine"),
         .product(name: "VitrineTiles", package: "Vitrine"),
+        .product(name: "VitrineTiers", package: "Vitrine"),
       ],
       swiftSettings: [.treatAllWarnings(as: .error)],
     ),
