@@ -110,13 +110,25 @@ extension World {
       guard let since = ticket.since else { return false }
       return words.contains { $0.flight == wish.flight && $0.failure == code && $0.ended >= since }
     }
+    /// Whether bytes that had come before it asked had not been judged then, since another who asked for them waited yet.
+    func wasUnjudged() -> Bool {
+      guard let since = ticket.since else { return false }
+      return words.contains { word in
+        word.flight == wish.flight && word.failure == .undecodable
+          && tickets.contains { other in
+            guard other !== ticket, other.wish.flight == wish.flight, let begun = other.begun else { return false }
+            return begun <= word.ended && (other.continues || other.ended.map { $0 >= since } ?? true)
+          }
+      }
+    }
     let isRight =
       switch error.code {
       case .cancelled: ticket.isCancelled
       case .notCached: wish.policy == .cacheOnly
       case .processingFailed: wish.steps.contains(Wish.broken)
       case .badStatus, .fetchFailed: wasSaid(error.code)
-      case .undecodable: wasSaid(.undecodable) || (wish.policy == .cacheOnly && damaged.contains(wish.address))
+      case .undecodable:
+        wasSaid(.undecodable) || wasUnjudged() || (wish.policy == .cacheOnly && damaged.contains(wish.address))
       default: false
       }
     if !isRight { fail("\(ticket.number), \(wish), failed: \(error)") }
