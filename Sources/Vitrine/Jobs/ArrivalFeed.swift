@@ -10,7 +10,7 @@ final class ArrivalFeed: @unchecked Sendable {
   /// The purpose of inspecting the bytes.
   enum Purpose: Sendable {
     case previews
-    /// The moment from which the rest is not needed, if it could be fetched later.
+    /// The moment from which the image needs no further bytes, if these could be fetched later.
     case beginning
   }
 
@@ -73,7 +73,7 @@ final class ArrivalFeed: @unchecked Sendable {
 
   /// Inspects the body so far, unless that or a decode is under way; the next bytes make up for it.
   func follow(_ body: Data, of head: BodySink.Head) {
-    // On a worker if custom code has to be called, or another process to be asked.
+    // Custom code and questions to another process run on a worker.
     let worker = context.decoders.own == nil ? context.decodeQueue : nil
     let phase = state.withLock { state -> Phase? in
       switch state.phase {
@@ -154,7 +154,7 @@ final class ArrivalFeed: @unchecked Sendable {
       case .beginning:
         guard let bytes = FetchedBytes(pending.data, beginning: head, context, at: context.clock.now) else { return }
         let image = LoadedImage(container, of: bytes, Rendition(of: shown.info, context.decodeOptions(of: request)))
-        // Stored whoever wants it: nothing else could spare the server a request.
+        // The image is stored for every request: nothing else could spare the server a request.
         let made = Settlement.Made(image: image, request: request, step: 0, ask: ask, record: record, isWanted: true)
         context.settlement.keep(made, from: .network)
         tell { job, turn in job.finish(early: image, &turn) }

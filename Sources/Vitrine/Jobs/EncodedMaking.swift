@@ -3,10 +3,10 @@ import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
 
-/// The load of an image as a file: from disk, or encoded from the image, once for all who ask.
+/// The load of an image as a file: from disk, or encoded from the image, once for all callers.
 ///
-/// If metadata of the original is wanted, the original's bytes are fetched first, and served as they are where nothing has
-/// to change.
+/// If metadata of the original is wanted, the original's bytes are fetched first, and served as they are where nothing
+/// has to change.
 ///
 /// Equal encodings give the same bytes for the same picture, whatever the caches hold. So nothing is encoded from
 /// pixels that were stored with losses or resampled from others (``ImageRequest/isExact``).
@@ -161,17 +161,17 @@ struct EncodedMaking: Sendable {
 
   /// The findings in the original's bytes.
   private enum Inspection: Sendable {
-    /// Nothing has to change.
+    /// The original's bytes are the file that was asked for.
     case original(ImageInfo)
     case metadata(ImageMetadata?)
   }
 
-  /// Reads what is needed of the original's bytes, before its pixels.
+  /// Reads the metadata in the original's bytes, before its pixels.
   private func inspect(_ bytes: FetchedBytes) async throws(LoadError) -> Inspection {
     try await work { [context, request, encoding] _ in
       let decoders = context.decoders.decoders(for: request, of: bytes.data)
       let limits = context.configuration.decodeLimits
-      // What is no image is the decoder's business, which may fetch it again.
+      // The job of the image judges bytes that are no image, and may fetch them again.
       guard let info = try? decoders.info(of: bytes.data, limits: limits) else { return .metadata(nil) }
       if request.isAnswered(by: info, as: encoding, context.configuration.encoders) { return .original(info) }
       return .metadata(try? decoders.metadata(of: bytes.data, limits: limits))
@@ -274,7 +274,7 @@ extension ImageRequest {
 }
 
 extension LoadError {
-  /// Creates an error from what encoding has thrown.
+  /// Creates a ``LoadError`` from an error of encoding.
   fileprivate init(encoding error: any Error, _ source: String) {
     guard let error = error as? ImageError else {
       self.init(.unencodable, .encode, source, "\(error)", cause: error)

@@ -22,7 +22,7 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
   /// The job of another variant of the URL, if the one found is not for this request.
   private var other: FetchJob?
   private var feeds: [ArrivalFeed] = []
-  /// True once other machines have been asked whether they are at work on it.
+  /// True once the coordinator has been asked whether another machine fetches the bytes.
   private var isCoordinated = false
   /// The right to ask the server for all machines.
   private var lease: WorkLease?
@@ -98,7 +98,7 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
     if !isCoordinated, plan.asks, let coordinator = context.coordinator(for: request) {
       return coordinate(by: coordinator, found, url, &turn)
     }
-    // Another machine has done it.
+    // Another machine has fetched the bytes.
     if !plan.asks { endLease(&turn) { $0.pass() } }
     switch plan.step {
     case .serve(let isStale): serve(found, plan, isStale: isStale, &turn)
@@ -113,7 +113,7 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
     }
   }
 
-  /// Waits until the server may be asked, and looks again for what other machines have stored meanwhile.
+  /// Waits until the server may be asked, and looks again for entries that other machines have stored meanwhile.
   private func coordinate(
     by coordinator: WorkCoordinator,
     _ found: BytesSearch.Found,
@@ -422,7 +422,7 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
       case .good(isKept: false), .bad: lease?.giveUp()
       }
     }
-    // Only what may be stored may answer a request that comes after it.
+    // Bytes must be storable to answer a request that comes after them.
     if validity.isKept, !isElsewhere { context.arrived.add(answer, for: context.fetchKey(of: request)) }
     finish(.success(bytes.with(answer)), &turn)
   }

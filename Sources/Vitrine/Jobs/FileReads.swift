@@ -2,8 +2,8 @@ import VitrineRuntime
 
 /// Reads files on threads of its own.
 ///
-/// A read from a dead network file system may not return, and nothing can stop it. So one that takes long loses its
-/// place: another thread takes over, and the read ends whenever it can.
+/// A read from a dead network file system may not return, and nothing can stop it. So a slow read loses its place:
+/// another thread takes over, and the read ends whenever it can.
 final class FileReads: Sendable {
   private struct State {
     /// The running reads with the times at which they began.

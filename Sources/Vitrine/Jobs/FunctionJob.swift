@@ -110,7 +110,8 @@ final class KnownJob<Value: Sendable>: Job<Value>, @unchecked Sendable {
 }
 
 extension JobContext {
-  /// Returns the value of the first of a request's alternatives that has one; each begins when the one before has failed.
+  /// Returns the value of the first of a request's alternatives that has one; each begins when the one before has
+  /// failed.
   ///
   /// `job` returns the job of an alternative; `whenFound` is called before subscribers get the value.
   func first<Value: Sendable>(

@@ -130,7 +130,9 @@ extension ImageJob {
     }
   }
 
-  /// True if the byte count suggests that decoding costs less than waking a thread; never with custom or remote decoders.
+  /// True if the byte count suggests that decoding costs less than waking a thread.
+  ///
+  /// Never true with custom or remote decoders.
   private func mayBeTiny(_ bytes: FetchedBytes) -> Bool {
     bytes.data.count <= 1024 && context.decoders.own != nil && context.configuration.decodesTinyImagesInline
   }
@@ -207,7 +209,7 @@ extension ImageJob {
       self.place = place
       return begin(input, processor, &turn)
     }
-    // The picture's place is another job's, which makes something else of it. Who waits holds none.
+    // Another job has the picture's place, and makes something else of it. A job that waits for a place holds none.
     var input = input
     if let place = input.place.take() { turn.keep(place) }
     takePlace(.process, &turn) { [input] in $0.begin(input, processor, &$1) }
@@ -220,7 +222,7 @@ extension ImageJob {
         container = try processor.process(input.container, processingContext(item))
       } catch {
         guard !error.isCancellation else { throw error }
-        // What a processor of the user's threw says more than that it threw.
+        // The error of a user's processor says more than the code does.
         throw LoadError(.processingFailed, .process, source, error.detail, cause: error.cause ?? error)
       }
       let image = input.loaded.replacing(container, nil)
@@ -354,7 +356,7 @@ extension LoadError {
     return code == .outOfTime || code == .decoderFailed
   }
 
-  /// Creates an error from what the work of a stage has thrown.
+  /// Creates a ``LoadError`` from an error that the work of a stage threw.
   init(_ error: any Error, _ stage: Stage, _ source: String) {
     switch error {
     case let error as LoadError: self = error

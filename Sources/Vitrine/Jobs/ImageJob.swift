@@ -10,8 +10,8 @@ import VitrineRuntime
 /// larger image, decodes the bytes, or runs one processor on the result of the previous step's job. So `[a]` and
 /// `[a, b]` share the step `a`.
 ///
-/// What is encoded has a job of its own, for which no approximate image counts (``ImageRequest/isExact``). Of two jobs
-/// for one image, the one that would make it from its bytes waits for the other.
+/// An image that is made to be encoded has a job of its own, for which no approximate image counts
+/// (``ImageRequest/isExact``). While both run, the job that would decode waits for the other's image.
 final class ImageJob: Job<ImageResponse>, @unchecked Sendable {
   /// The knowledge with which a job begins; indirect, since jobs that wait long mostly know nothing.
   indirect enum Start: Sendable {
@@ -49,13 +49,13 @@ final class ImageJob: Job<ImageResponse>, @unchecked Sendable {
   /// The job that makes the same image, while this one waits for it.
   private var twin: Job<ImageResponse>?
   var original = FetchJob.KnownOriginal.unknown
-  /// Stored bytes that turned out to be no image, while others are fetched.
+  /// The answer whose stored bytes turned out to be no image, while others are fetched.
   var undecodable: Answer?
   /// The job that fetches the bytes, and the feeds that inspect them as they arrive.
   var fetching: FetchJob?
   var arrivals: [ArrivalFeed] = []
   var isProcessingPreview = false
-  /// A stale image, which may stand in for an error.
+  /// A stale image, which may be served in place of an error.
   private var fallback: LoadedImage?
   /// The bytes being decoded.
   var bytes: FetchedBytes? {
@@ -68,7 +68,7 @@ final class ImageJob: Job<ImageResponse>, @unchecked Sendable {
   var waiting: UInt64?
   /// The number of bytes that have come from the server, once all have.
   var fetchedByteCount: Int?
-  /// True once anyone wants the image itself, not only what is encoded of it; read outside of turns, too.
+  /// True once a caller wants the image itself, not only a file encoded from it; read outside of turns, too.
   private let isWanted = Atomic(false)
 
   var source: String { request.name }
@@ -158,7 +158,7 @@ final class ImageJob: Job<ImageResponse>, @unchecked Sendable {
       place.offer(image.image.byteCount)
       image.place = place
     }
-    // What is not encoded may stay for as long as a caller likes.
+    // A caller may hold an image that is not encoded for as long as it likes.
     if !request.isExact { image.place = nil }
     finish(.success(image), &turn)
   }
@@ -168,7 +168,7 @@ final class ImageJob: Job<ImageResponse>, @unchecked Sendable {
   /// Makes a plan and carries it out; looks on disk first if that may help and has not been done.
   private func decide(_ stored: Stored, _ turn: inout Turn) {
     let (inMemory, rest) = context.findingsInMemory(request, step: step, at: turn.now)
-    // They may be in no cache any more when the last reference to them goes.
+    // The caches may have evicted these images by now, so the last reference to one may go here.
     if !rest.isEmpty || inMemory.known != nil || inMemory.larger != nil { turn.release((rest, inMemory)) }
     var findings = onDisk?.value ?? Findings()
     (findings.known, findings.larger) = (inMemory.known, inMemory.larger)
@@ -211,7 +211,7 @@ final class ImageJob: Job<ImageResponse>, @unchecked Sendable {
   // MARK: Carrying out a plan
 
   private func carryOut(_ plan: LoadPlan, _ stored: Stored, _ turn: inout Turn) {
-    // One that waits for this job makes nothing.
+    // A job that waits for this one makes nothing.
     if case .bytes = plan.base, !request.isExact, let twin = context.twin(of: request, step: step, &turn),
       (twin as? ImageJob)?.twin == nil
     {

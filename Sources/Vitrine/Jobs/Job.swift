@@ -59,7 +59,7 @@ class Job<Value: Sendable>: PooledJob, @unchecked Sendable {
 
   // MARK: For subclasses
 
-  /// The keys of the request that it serves; `nil` where it serves none of one source.
+  /// The keys of the request that the job serves; `nil` if it serves no single source.
   var requestKeys: RequestKeys? { nil }
 
   /// Starts the work; called once, when the first subscriber has joined.
@@ -68,10 +68,12 @@ class Job<Value: Sendable>: PooledJob, @unchecked Sendable {
   /// Stops the work; called at most once, after the last subscriber has left and the work above was cancelled.
   func stop(_ turn: inout Turn) {}
 
-  /// Passes ``priority`` on to whatever does the work, besides ``dependency`` and ``item``.
+  /// Passes ``priority`` on to the transfers and feeds of the subclass; ``dependency`` and ``item`` have it already.
   func priorityChanged(_ turn: inout Turn) {}
 
-  /// Requests progress from whatever does the work, besides ``dependency``; called at most once, after ``start(_:)``.
+  /// Requests progress from the transfer of the subclass; called at most once, after ``start(_:)``.
+  ///
+  /// ``dependency`` has been asked already.
   func watchingBegan(_ turn: inout Turn) {}
 
   // MARK: Subscribers
@@ -192,7 +194,7 @@ class Job<Value: Sendable>: PooledJob, @unchecked Sendable {
   /// Unsubscribes from the job that this one waits for.
   final func leave(_ turn: inout Turn) { dependency.take()?.unsubscribe(&turn) }
 
-  /// The bytes received so far, and of those expected, by way of what does the work; `nil` before the first byte.
+  /// The number of bytes received so far and expected, from the job that fetches them; `nil` before the first byte.
   func progress(_ turn: inout Turn) -> LoadProgress? { dependency?.progress(&turn) }
 
   final func send(progress completed: Int, of total: Int, _ turn: inout Turn) {

@@ -3,14 +3,14 @@ import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
 
-/// The parts that the jobs of a pipeline share: lock, pool, queues, caches and the one who writes to these.
+/// The parts that the jobs of a pipeline share: lock, pool, queues, caches and the ``Settlement`` that writes to these.
 final class JobContext: Sendable {
   let configuration: ImagePipeline.Configuration
   let lock: JobLock
   let pool: JobPool
   let decodeQueue: WorkQueue
   let processQueue: WorkQueue
-  /// The queue of passes over whole files, which take seconds and must not hold up the decodes of others.
+  /// The queue of passes over whole files, which take seconds and must not hold up other decodes.
   let passQueue: WorkQueue
   let fileReads: FileReads
   /// The queue for hooks that may block and have no better place.
@@ -31,15 +31,15 @@ final class JobContext: Sendable {
   let variations: Variations
   let recorder: StageRecorder?
   private let coordinator: WorkCoordinator?
-  /// The fields of every request: `Accept` with what the decoders can read.
+  /// The fields of every request: `Accept` with the media types that the decoders read.
   private let plainFields: HTTPFields
 
   /// The niceness of the threads that decode and process.
   ///
   /// A decode for one caller must not delay hits in memory or a window's frames. But it must also finish when other
-  /// programs keep all cores busy: at 10, between 40 and 240 of 246 cells of a scrolled grid then came to rest with their
-  /// image; at 5, at least 228. As many frames were slow at both. At 19, the main thread waited 37 ms for a lock whose
-  /// holder, a decode thread, was not given the processor.
+  /// programs keep all cores busy: at 10, between 40 and 240 of 246 cells of a scrolled grid then came to rest with
+  /// their image; at 5, at least 228. As many frames were slow at both. At 19, the main thread waited 37 ms for a lock
+  /// whose holder, a decode thread, was not given the processor.
   static let niceness: CInt = 5
 
   var delegate: (any PipelineDelegate)? { configuration.delegate }
@@ -106,7 +106,7 @@ final class JobContext: Sendable {
     request.cacheAccess.contains(.diskWrites) && storage(of: request).keepsOriginal(isChanged: request.isChanged)
   }
 
-  /// Returns the fields to send for a request, without those that make it conditional.
+  /// Returns the fields to send for a request, without conditions such as `If-None-Match`.
   func fields(of request: ImageRequest) -> HTTPFields {
     guard !request.headers.isEmpty else { return plainFields }
     var fields = request.headers
@@ -142,7 +142,7 @@ final class JobContext: Sendable {
     request.cacheAccess.contains(use) ? diskCache : nil
   }
 
-  /// Returns what coordinates the work for a request with other machines; `nil` if nothing does.
+  /// Returns the coordinator of a request's work with other machines; `nil` if the request has none.
   func coordinator(for request: ImageRequest) -> WorkCoordinator? {
     guard let coordinator, request.keys.url != nil, request.isPlainGet, request.cachePolicy != .reload,
       request.cacheAccess.contains(.disk)
@@ -190,15 +190,14 @@ final class JobContext: Sendable {
     return JobKey(request.keys.key(step: step), product, of: request, caches(of: request))
   }
 
-  /// Returns the running job of the same image for those who need it exactly as its bytes give it, or for those who do
-  /// not: whichever the request is not for.
+  /// Returns the running job for the same image with the opposite ``ImageRequest/isExact``, if there is one.
   func twin(of request: ImageRequest, step: Int, _ turn: inout Turn) -> Job<ImageResponse>? {
     pool.running(imageKey(of: request, step: step, isExact: !request.isExact), &turn)
   }
 
   func fetchKey(of request: ImageRequest) -> JobKey {
     // Bytes are not kept in memory, so memory access keeps no two requests apart.
-    // Thumbnails of a file differ by the size that they are for.
+    // Thumbnails of a file differ by their size.
     let key = request.keys.source.isThumbnail ? request.keys.decode : request.keys.fetch
     return JobKey(key, .bytes, of: request, caches(of: request).intersection(.disk))
   }
@@ -210,7 +209,7 @@ final class JobContext: Sendable {
 
   /// Returns the job of a request's image after some of its processors; a new one begins with `start`.
   ///
-  /// The image is stored as a finished one only if a caller wants it itself, not only what is encoded of it.
+  /// The image is stored as a finished one only if a caller wants the image itself, not only a file encoded from it.
   func imageJob(
     _ request: ImageRequest,
     step: Int,
@@ -241,7 +240,7 @@ final class JobContext: Sendable {
     return sources.record(of: request.keys.fetch).isOutdated(ask, bytes.contentID)
   }
 
-  /// Returns the job of a request's bytes; a new one does not look on disk for what is known.
+  /// Returns the job of a request's bytes; a new one does not look on disk if `original` is known.
   func fetchJob(
     _ request: ImageRequest,
     original: FetchJob.KnownOriginal = .unknown,
@@ -250,7 +249,7 @@ final class JobContext: Sendable {
   ) -> Job<FetchedBytes> {
     let known = request.keys.fetch
     let request = varied(request, isInTurn: true)
-    // What is known is about another variant.
+    // The known entry belongs to another variant.
     let isOther = request.keys.fetch != known
     let (original, record) = isOther ? (.unknown, nil) : (original, record)
     if request.alternatives != nil {
@@ -286,12 +285,12 @@ final class JobContext: Sendable {
 
   /// Revalidates an image that was served stale.
   func served(_ image: ImageResponse, _ request: ImageRequest, _ turn: inout Turn) {
-    // Of several sources, the one that was found is revalidated.
+    // With several sources, the load of the alternative that had the image revalidates it (`whenFound`).
     guard image.isRevalidationDue, !request.keys.hasAlternatives else { return }
     revalidate(request, asImage: true, &turn)
   }
 
-  /// Revalidates what was served stale, once for all its callers.
+  /// Revalidates bytes that were served stale, once for all callers.
   func revalidate(_ request: ImageRequest, asImage: Bool, _ turn: inout Turn) {
     var request = request
     request.revalidates = true

@@ -4,7 +4,8 @@ import VitrineRuntime
 /// The one lock under which all jobs of a pipeline change.
 ///
 /// A job calls the job it depends on, and that one calls back. With a lock each, two threads that come from either end
-/// could deadlock; with one lock for all, both directions are plain calls. Only numbers and references change under it.
+/// could deadlock; with one lock for all, both directions are plain calls. Nothing but numbers and references changes
+/// under it.
 /// A user's code is called, and a user's objects are released, after the turn, when the lock is released; see ``Turn``.
 final class JobLock: Sendable {
   // The number of turns. An empty state would share the mutex's address, which the thread sanitizer reports.
@@ -28,7 +29,7 @@ final class JobLock: Sendable {
     // The clock may be a user's.
     var turn = Turn(now: clock.now, uptime: clock.uptime, isOnLoaderThread: isOnLoaderThread)
     #if DEBUG
-    // Only this thread can have stored its own identity.
+    // No other thread can have stored this thread's identity.
     let me = threadIdentity()
     precondition(owner.load(ordering: .relaxed) != me, "a turn within a turn")
     #endif
@@ -68,7 +69,7 @@ struct Turn {
   /// Puts off an effect until the lock is released; effects run in order.
   mutating func afterwards(_ effect: @escaping @Sendable () -> Void) { effects.append(.call(effect)) }
 
-  /// Delivers something once the lock is released.
+  /// Has an object deliver its events once the lock is released.
   mutating func deliver(_ one: any Deliverable) { effects.append(.deliver(one)) }
 
   /// Keeps an object until the lock is released, since its release may run a user's `deinit`.
@@ -114,7 +115,7 @@ private struct ShortList<Element> {
   }
 }
 
-/// A source of events for someone outside of the jobs.
+/// A source of events for a receiver outside of the jobs.
 protocol Deliverable: AnyObject, Sendable {
   /// True if delivery calls a user's closures.
   var callsOut: Bool { get }

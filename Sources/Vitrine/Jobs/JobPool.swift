@@ -1,12 +1,12 @@
 import VitrineCaching
 import VitrineRuntime
 
-/// A job under way, whatever it gives.
+/// A running job of any value type.
 protocol PooledJob: AnyObject {
-  /// The keys of its request; `nil` for a job that has none.
+  /// The keys of the job's request; `nil` for a job without a request of its own.
   var requestKeys: RequestKeys? { get }
 
-  /// Ends the wait of those who asked for this itself.
+  /// Ends the wait of the job's callers; jobs that depend on it keep waiting.
   func cancelCallers(_ error: LoadError, _ turn: inout Turn)
 
   /// Registers the job's entry in a pool, to be removed at the end.
@@ -17,10 +17,10 @@ protocol PooledJob: AnyObject {
 // @unchecked: guarded by the jobs' lock, as every access takes a `Turn`.
 final class JobPool: @unchecked Sendable {
   private var jobs: [JobKey: any PooledJob] = [:]
-  /// The tasks that may wait for their scope, where no job knows of them.
+  /// The tasks that may wait for their scope, and have no job yet.
   private var heldBack: [ImageTask: (key: JobKey, keys: RequestKeys)] = [:]
   private var lastTask = 0
-  /// The most jobs at once since the memory of so many was last returned.
+  /// The largest number of jobs at once since the memory of a burst was last returned.
   private var most = 0
   private let isCoalescing: Bool
   private let clock: any TimeSource
@@ -41,9 +41,9 @@ final class JobPool: @unchecked Sendable {
 
   func running<Value: Sendable>(_ key: JobKey, _ turn: inout Turn) -> Job<Value>? { jobs[key] as? Job<Value> }
 
-  /// Returns the running job of a key, or else the one that `make` returns.
+  /// Returns the running job of a key, or else the job that `make` returns.
   ///
-  /// The caller subscribes within the turn. What is not shared is always a new one.
+  /// The caller subscribes within the turn. A job that is not shared is always new.
   func job<Value: Sendable>(
     for key: @autoclosure () -> JobKey,
     isShared: Bool = true,
@@ -72,7 +72,9 @@ final class JobPool: @unchecked Sendable {
     job.takePlace(key, in: self)
   }
 
-  /// Lets nobody join the running jobs of a source, or of any for `nil`; they go on for those who have joined them.
+  /// Gives the running jobs of a source, or all jobs for `nil`, keys that no later request has.
+  ///
+  /// The jobs go on for their present subscribers.
   ///
   /// Complexity: O(n) over the jobs.
   func detach(_ source: RequestKeys?, _ turn: inout Turn) {
@@ -88,7 +90,7 @@ final class JobPool: @unchecked Sendable {
 
   // MARK: Cancelling
 
-  /// Ends the wait of those who asked for exactly this, and returns those who wait for their scope yet.
+  /// Ends the wait of the callers of a key, and returns the tasks of that key that still wait for their scope.
   ///
   /// Complexity: O(n) over the jobs where some serve one task alone, else O(1).
   func cancelCallers(of key: JobKey, _ error: LoadError, _ turn: inout Turn) -> [ImageTask] {
@@ -98,7 +100,7 @@ final class JobPool: @unchecked Sendable {
     return heldBack.filter { $0.value.key == key }.map(\.key)
   }
 
-  /// Ends the wait of those who asked for anything of a source, and returns those who wait for their scope yet.
+  /// Ends the wait of the callers of a source, and returns the source's tasks that still wait for their scope.
   ///
   /// Complexity: O(n) over the jobs.
   func cancelCallers(ofSource source: RequestKeys, _ error: LoadError, _ turn: inout Turn) -> [ImageTask] {
@@ -121,7 +123,7 @@ final class JobPool: @unchecked Sendable {
   func forget(_ key: JobKey, _ turn: inout Turn) {
     jobs[key] = nil
     guard most >= Self.burst, jobs.count <= most / 16 else { return }
-    // A table for so many, and no longer for those before.
+    // The new table has the capacity for the jobs of now.
     jobs = Dictionary(uniqueKeysWithValues: jobs.map { ($0, $1) })
     most = 0
     turn.deliver(MemoryReturn(clock))

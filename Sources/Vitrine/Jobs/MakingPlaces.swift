@@ -3,14 +3,14 @@ import VitrineRuntime
 /// The places of images that are made to be encoded.
 ///
 /// An image has its place from before its decode until it has been encoded, so that pictures do not pile up between
-/// the two; waiting for its bytes takes none. Those that wait for a place are taken in turns from their lanes, such as
-/// the clients of a server: one with a thousand images delays another one's first by one.
+/// the two; an image that waits for its bytes has none. Lanes, such as the clients of a server, get places in turns: a
+/// lane with a thousand images delays the first image of another lane by one.
 final class MakingPlaces: Sendable {
   enum Entry {
     case place(MakingPlace)
-    /// The number of one that waits, for ``leave(_:_:)``.
+    /// The image waits; the number is for ``leave(_:_:)``.
     case waiting(UInt64)
-    /// Too many wait.
+    /// Too many images wait.
     case full
   }
 
@@ -25,7 +25,7 @@ final class MakingPlaces: Sendable {
     var bytes = 0
     var waiting = 0
     var lanes: [ByteString: [Waiting]] = [:]
-    /// The lanes in which something waits, in the order of their turns.
+    /// The lanes in which an image waits, in the order of their turns.
     var turns: [ByteString] = []
     var lastNumber: UInt64 = 0
   }
@@ -38,9 +38,9 @@ final class MakingPlaces: Sendable {
   /// Makes places.
   ///
   /// - Parameters:
-  ///   - limit: Their number.
-  ///   - byteLimit: The bytes of pictures from which on no further image begins.
-  ///   - queueLimit: The number that may wait; `nil` for any.
+  ///   - limit: The number of places.
+  ///   - byteLimit: The total bytes of pictures at which no further image begins.
+  ///   - queueLimit: The maximum number of images that wait; `nil` for no limit.
   init(limit: Int, byteLimit: Int, queueLimit: Int?) {
     (self.limit, self.byteLimit, self.queueLimit) = (limit, byteLimit, queueLimit ?? .max)
   }
@@ -64,7 +64,7 @@ final class MakingPlaces: Sendable {
     }
   }
 
-  /// Waits no more.
+  /// Stops waiting.
   func leave(_ lane: ByteString, _ number: UInt64) {
     // Released when the lock is open.
     let left = state.withLock { state -> Waiting? in

@@ -4,7 +4,7 @@ package import VitrineRuntime
 
 /// A way of sharing work with pipelines on other machines; `WorkCoordination` of VitrineTiers is one.
 package protocol WorkCoordinating: Sendable {
-  /// Waits until the caller may do the work for a key, or has to, or somebody else has done it.
+  /// Waits until the caller may do the work for a key, must do it, or another machine has done it.
   ///
   /// The caller looks into the cache again afterwards: another machine may just have finished. Nothing of it happens
   /// within a turn.
@@ -23,9 +23,9 @@ package protocol WorkCoordinating: Sendable {
   ) async -> (any WorkHold)?
 }
 
-/// Work that one machine does for all.
+/// A hold on work that one machine does for all.
 package protocol WorkHold: Sendable {
-  /// Lets the others know how it ended; called once, after the writes for the key.
+  /// Tells the other machines how the work ended; called once, after the writes for the key.
   func end(_ outcome: WorkOutcome) async
 }
 
@@ -33,9 +33,9 @@ package protocol WorkHold: Sendable {
 package enum WorkOutcome: Sendable {
   /// The result is in the cache.
   case stored
-  /// It failed, or its result stays on this machine: the others do it themselves.
+  /// The work failed, or its result stays on this machine: the other machines do the work themselves.
   case unshared
-  /// It was not done: another machine may do it for all.
+  /// The work was not done: another machine may do it for all.
   case undone
 }
 
@@ -77,18 +77,18 @@ final class WorkLease: Sendable {
   // The callers have gone before there was an outcome.
   deinit { end(.undone) }
 
-  /// Ends the lease after the writes for its key, when others can find the result, or nobody will.
+  /// Ends the lease after the writes for its key: from then on other machines find the result, or never will.
   func finish() { end(.stored) }
 
-  /// Ends the lease of work that has failed, or whose result stays here: the others do it themselves.
+  /// Ends the lease of work that has failed, or whose result stays here: the other machines do it themselves.
   func giveUp() { end(.unshared) }
 
-  /// Ends the lease of work that was not done, so that another may do it for all.
+  /// Ends the lease of work that was not done, so that another machine may do it for all.
   func pass() { end(.undone) }
 
   private func end(_ outcome: WorkOutcome) {
     guard !isEnded.exchange(true, ordering: .acquiringAndReleasing) else { return }
-    // Not among the writes for the key, on which readers wait: the tier may be slow.
+    // Readers wait for the writes of the key, and the tier may be slow: so the lease ends outside of these writes.
     pending.add { [hold, key, pending] in
       await pending.finished(for: key)
       await hold.end(outcome)

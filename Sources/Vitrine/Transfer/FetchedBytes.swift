@@ -127,7 +127,7 @@ final class Answer: Sendable {
     (self.bytes, self.settle) = (bytes, settle)
   }
 
-  /// A Boolean value that indicates whether nobody has judged the bytes.
+  /// A Boolean value that indicates whether the bytes have yet to be judged.
   var isOpen: Bool { word.load(ordering: .acquiring) == 0 }
 
   /// Accepts the bytes, and stores them if `keeps` is `true`.
