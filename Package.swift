@@ -85,14 +85,17 @@ func library(_ module: String, _ pkgConfig: String, apt: String, needsFlags: Boo
 // Frameworks of Apple's; dependencies only where stubs stand in for them.
 func frameworks(_ names: String) -> String { hasStubs ? names : "" }
 
-// Files of a target's folder that belong to another target, or to the other variant.
+// Files of a target's folder that are no code, or belong to another target or to the other variant.
 let unused = [
-  "Sources/Imaging": [isApple ? "Codecs/System" : "Codecs/ImageIO"],
-  "Sources/Caching": ["Disk/DiskFormat.md"],
-  "Sources/HTTP": [isApple ? "Curl" : "URLSession"],
-  "Sources/Gallery": ["Model", "Translations"],
-  "Sources/Server": ["Program", "Requests"],
-  "Sources/Tiers": ["Redis", "S3"],
+  "Sources/Imaging": ["README.md", isApple ? "Codecs/System" : "Codecs/ImageIO"],
+  "Sources/Caching": ["README.md", "Disk/DiskFormat.md"],
+  "Sources/HTTP": ["README.md", isApple ? "Curl" : "URLSession"],
+  "Sources/Gallery": ["README.md", "Model", "Translations"],
+  "Sources/Server": ["README.md", "Program", "Requests"],
+  "Sources/Tiers": ["README.md", "Redis", "S3"],
+  "Sources/Runtime": ["README.md"], "Sources/Vitrine": ["README.md"], "Sources/Tiles": ["README.md"],
+  "Sources/Apple": ["README.md"], "Sources/GTK": ["README.md"], "Sources/Sandbox": ["README.md"],
+  "Sources/CommandLine": ["README.md"],
   "Tests/AppleTests": hasStubs ? [] : ["Stubs"],
   "Tests/CodecTests": ["Fixtures"],
   "Tests/GTKTests": ["Golden/scale-1.txt", "Golden/scale-2.txt"],

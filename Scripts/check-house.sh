@@ -123,6 +123,34 @@ complain "Tests named in VitrineApple.md exist:" "$missing"
 complain "The table of VitrineApple.md has every test of Examples/Scenarios:" \
   "$(comm -13 <(echo "$names") <(grep -hA2 '@Test' Examples/Scenarios/Tests/*.swift | sed -nE 's/^ +func ([A-Za-z0-9]+)\(.*/\1/p' | sort -u))"
 
+# The documents name files and folders from the root, Sources or Tests, or by the end of their path below the document's
+# own folder.
+documents=$(git ls-files --cached --others --exclude-standard ARCHITECTURE.md CONTRIBUTING.md 'Sources/*/README.md' Tests/README.md)
+complain "Paths in backquotes, and links, exist in ARCHITECTURE.md, CONTRIBUTING.md and the README.md of rooms and tests:" \
+  "$(git ls-files --cached --others --exclude-standard | perl -e '
+    while (<STDIN>) {
+      chomp;
+      do { $paths{m{([^/]+)$} && $1}{$_} = 1 } while s{/[^/]+$}{};
+    }
+    for my $document (@ARGV) {
+      my ($home) = $document =~ m{^(.*/)?};
+      my ($number, $fenced) = (0, 0);
+      open my $lines, "<", $document;
+      while (<$lines>) {
+        $number++;
+        $fenced = !$fenced if /^```/;
+        next if $fenced;
+        while (m{`([\w.+][\w.+/-]*?)/?`}g) {
+          my $path = $1;
+          next unless $path =~ m{/|\.(?:swift|md|sh|py|h|c|in|txt)$};
+          my $named = $paths{$path =~ m{([^/]+)$} && $1};
+          next if grep m{^(?:Sources/|Tests/|\Q$home\E(?:.*/)?)?\Q$path\E$}, keys %$named;
+          print "$document:$number: $path\n";
+        }
+        while (m{\]\((?!\w+:)([^)#]+)}g) { print "$document:$number: $1\n" unless -e "$home$1" }
+      }
+    }' $documents)"
+
 # A row of README's table names products and the packages that these need.
 wrong=""
 while IFS='|' read -r _ products _ packages _; do
