@@ -6,8 +6,8 @@ import VitrineTestSupport
 
 /// Which load is sent next, and when, without a clock.
 struct RateLimitQueueTests {
-  private static func queue(_ total: RateLimit? = nil, perHost: RateLimit? = nil) -> RateLimitQueue<Int> {
-    RateLimitQueue(total: total, perHost: perHost, now: .zero)
+  private static func queue(_ total: RateLimit? = nil, perHost: RateLimit? = nil) -> AdmissionQueue<Int> {
+    AdmissionQueue(rate: total, hostRate: perHost, order: .oldestFirst)
   }
 
   private func second(_ number: Double) -> Duration { .seconds(number) }
@@ -114,7 +114,7 @@ struct RateLimitQueueTests {
     // One that had its turn and was not sent gives it to the next.
     queue.add(5, host: "a", priority: .normal)
     #expect(queue.admit(now: second(1)) == nil)
-    queue.giveBack(host: "a", now: second(1))
+    queue.giveBack(host: "a")
     #expect(queue.admit(now: second(1)) == 5)
   }
 

@@ -53,7 +53,7 @@ final class RateLimitGate: Sendable {
   }
 
   private struct State {
-    var queue: RateLimitQueue<ObjectIdentifier>
+    var queue: AdmissionQueue<ObjectIdentifier>
     var loads: [ObjectIdentifier: RateLimitedLoad] = [:]
     var alarm: Alarm?
     var lastAlarm = 0
@@ -72,7 +72,7 @@ final class RateLimitGate: Sendable {
 
   init(_ loader: any DataLoader, _ limit: RateLimit?, perHost hostLimit: RateLimit?, clock: any TimeSource) {
     (self.loader, self.clock) = (CheckedLoader.checking(loader), clock)
-    state = Lock(State(queue: RateLimitQueue(total: limit, perHost: hostLimit, now: clock.uptime)))
+    state = Lock(State(queue: AdmissionQueue(rate: limit, hostRate: hostLimit, order: .oldestFirst)))
   }
 
   /// The number of hosts with state.
@@ -106,8 +106,7 @@ final class RateLimitGate: Sendable {
 
   /// Returns the tokens of a load that was admitted and not sent.
   func giveBack(_ load: RateLimitedLoad) {
-    let now = clock.uptime
-    state.withLock { $0.queue.giveBack(host: load.host, now: now) }
+    state.withLock { $0.queue.giveBack(host: load.host) }
     run()
   }
 

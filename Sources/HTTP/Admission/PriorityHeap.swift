@@ -8,7 +8,15 @@ protocol HeapEntry {
 ///
 /// - Complexity: O(log n) to add and to take.
 struct PriorityHeap<Entry: HeapEntry> {
-  private var entries: [Entry] = []
+  private var entries: [Entry]
+
+  /// Creates a heap.
+  ///
+  /// - Complexity: O(n log n).
+  init(_ entries: [Entry] = []) {
+    // A sorted array is a heap.
+    self.entries = entries.sorted { $0.isBefore($1) }
+  }
 
   var count: Int { entries.count }
   var first: Entry? { entries.first }
@@ -22,6 +30,7 @@ struct PriorityHeap<Entry: HeapEntry> {
     }
   }
 
+  @discardableResult
   mutating func takeFirst() -> Entry? {
     guard !entries.isEmpty else { return nil }
     entries.swapAt(0, entries.count - 1)
@@ -37,11 +46,8 @@ struct PriorityHeap<Entry: HeapEntry> {
     return first
   }
 
-  /// Removes the entries for which `isKept` returns `false`, and returns them.
-  mutating func keepOnly(_ isKept: (Entry) -> Bool) -> [Entry] {
-    let dropped = entries.filter { !isKept($0) }
-    // A sorted array is a heap.
-    entries = entries.filter(isKept).sorted { $0.isBefore($1) }
-    return dropped
+  /// Removes the entries for which `isKept` returns `false`.
+  mutating func keepOnly(_ isKept: (Entry) -> Bool) {
+    self = PriorityHeap(entries.filter(isKept))
   }
 }

@@ -34,19 +34,23 @@ public struct RateLimit: Sendable, Hashable {
 struct TokenBucket {
   private let interval: Duration
   private let tolerance: Duration
-  private var full: Duration
+  /// `nil` before the first token is taken.
+  private var full: Duration?
 
   /// Creates a full bucket.
-  init(_ limit: RateLimit, now: Duration) {
-    (interval, tolerance, full) = (limit.interval, limit.interval * (limit.burst - 1), now)
+  init(_ limit: RateLimit) {
+    (interval, tolerance) = (limit.interval, limit.interval * (limit.burst - 1))
   }
 
-  /// The time of the next token.
-  var due: Duration { full - tolerance }
+  /// The time of the next token, or `nil` if no token was ever taken.
+  var due: Duration? { full.map { $0 - tolerance } }
+  var isUnused: Bool { full == nil }
 
-  func isFull(at now: Duration) -> Bool { full <= now }
+  func hasToken(at now: Duration) -> Bool { due.map { $0 <= now } ?? true }
 
-  mutating func take(at now: Duration) { full = max(full, now) + interval }
+  func isFull(at now: Duration) -> Bool { full.map { $0 <= now } ?? true }
 
-  mutating func giveBack() { full -= interval }
+  mutating func take(at now: Duration) { full = max(full ?? now, now) + interval }
+
+  mutating func giveBack() { full = full.map { $0 - interval } }
 }
