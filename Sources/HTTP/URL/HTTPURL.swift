@@ -58,7 +58,9 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
     guard !text.utf8.contains(where: { $0 < 32 || $0 == 127 }) else { throw invalid("a control character") }
     guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) else { throw invalid("not a URL: no scheme") }
     let scheme = text[..<colon].lowercased()
-    guard scheme != "s3" else { throw invalid("not the URL of an object, which is s3://bucket/key") }
+    guard scheme != "s3" else {
+      throw invalid("not the URL of an object, which is s3://bucket/key")
+    }
     guard scheme == "http" || scheme == "https" else { throw invalid("not an http or https URL") }
     var rest = text[colon...].dropFirst()
     guard rest.hasPrefix("//") else { throw invalid("not a URL: no // after the scheme") }

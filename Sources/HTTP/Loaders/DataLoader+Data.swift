@@ -1,4 +1,32 @@
-import VitrineRuntime
+public import VitrineRuntime
+
+extension DataLoader {
+  /// Loads a whole body into memory, without blocking a thread.
+  ///
+  /// If the task is cancelled, this throws at once, and the connection is freed some milliseconds later.
+  ///
+  /// - Parameters:
+  ///   - request: The request, whose ``HTTPRequest/maxResponseBytes`` bounds the memory.
+  ///   - hooks: The hooks of the load. Defaults to none.
+  /// - Returns: The response, of whatever status (see ``HTTPResponse/requireSuccess()``), and its body.
+  /// - Throws: ``HTTPError`` if no complete response arrives, also on cancellation.
+  public func data(
+    for request: HTTPRequest,
+    hooks: LoadHooks = LoadHooks(),
+  ) async throws(HTTPError) -> (HTTPResponse, Data) {
+    let cancelled = HTTPError(.cancelled, url: request.url.string, "was cancelled")
+    guard !Task.isCancelled else { throw cancelled }
+    let sink = DataSink(request, hooks)
+    let result = await withTaskCancellationHandler {
+      sink.attach(CheckedLoader.checking(self).load(request, into: sink))
+      return await sink.outcome.value()
+    } onCancel: {
+      sink.outcome.resolve(.failure(cancelled))
+      sink.cancel()
+    }
+    return try result.get()
+  }
+}
 
 /// A sink that collects a body in memory.
 final class DataSink: LoadSink, @unchecked Sendable {
