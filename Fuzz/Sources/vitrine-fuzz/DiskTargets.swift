@@ -93,7 +93,7 @@ private enum Signed {
       bytes[start] = UInt8(RecordHeader.magic & 0xFF)
       bytes[start + 1] = UInt8(RecordHeader.magic >> 8)
       sign(&bytes, start..<start + 44, at: start + 44)
-      guard let header = RecordHeader(ByteReader(bytes, from: start)), header.length <= bytes.count - start else {
+      guard let header = RecordHeader(HeadReader(bytes, from: start)), header.length <= bytes.count - start else {
         break
       }
       var contents = start + RecordHeader.size

@@ -58,3 +58,17 @@ public struct CachedDataHead: Sendable, Hashable {
     )
   }
 }
+
+extension CachedData {
+  /// Creates the entry of a head and its body.
+  package init(_ head: CachedDataHead, _ data: Data) {
+    self.init(
+      data: data,
+      kind: head.kind,
+      metadata: head.metadata,
+      contentID: head.contentID,
+      expires: head.expires,
+      stored: head.stored,
+    )
+  }
+}

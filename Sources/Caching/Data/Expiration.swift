@@ -18,3 +18,16 @@ public enum Expiration: Hashable, Sendable {
     }
   }
 }
+
+extension Date? {
+  /// A date of expiry in seconds since the reference date, infinite for never, as memory and disk store it.
+  var expirySeconds: Double { self?.timeIntervalSinceReferenceDate ?? .infinity }
+}
+
+extension Date {
+  /// Creates the date of expiry of `expirySeconds`, or returns `nil` for never.
+  init?(expirySeconds seconds: Double) {
+    if seconds == .infinity { return nil }
+    self.init(timeIntervalSinceReferenceDate: seconds)
+  }
+}

@@ -166,8 +166,8 @@ extension DiskCache {
   // MARK: - The shared state
 
   private static func place(of hash: KeyHash, _ state: DiskState) -> DiskFolder.Place? {
-    guard let entry = state.index[hash], let segment = state.segments[entry.segment] else { return nil }
-    let renewalSegment = entry.renewalLength > 0 ? state.segments[entry.renewalSegment] : nil
+    guard let entry = state.index[hash], let segment = state.segments[entry.record.segment] else { return nil }
+    let renewalSegment = entry.isRenewed ? state.segments[entry.renewal.segment] : nil
     return DiskFolder.Place(entry: entry, hash: hash, segment: segment, renewalSegment: renewalSegment)
   }
 
@@ -225,14 +225,13 @@ extension DiskCache {
   private func isOutdated(_ place: DiskFolder.Place) -> Bool {
     shared.withLock { state in
       guard state.staged[place.hash] == nil, let now = state.index[place.hash] else { return true }
-      let entry = place.entry
-      return (now.segment, now.offset, now.revision) != (entry.segment, entry.offset, entry.revision)
+      return (now.record, now.revision) != (place.entry.record, place.entry.revision)
     }
   }
 
   private func dropDamaged(_ place: DiskFolder.Place) {
     shared.withLock { state in
-      guard let now = state.index[place.hash], now.segment == place.entry.segment, now.offset == place.entry.offset
+      guard let now = state.index[place.hash], now.record == place.entry.record
       else {
         return
       }
@@ -257,7 +256,7 @@ extension DiskCache: WarmDataCaching {
     case .staged(let data): return .entry(data)
     case .stored(let place, let renewal):
       // Most hits are in the page cache, and waking a thread would cost more than reading them.
-      guard place.entry.length <= Self.inlineLength, !place.entry.isSpilled,
+      guard place.entry.record.length <= Self.inlineLength, !place.entry.isSpilled,
         case .found(let data) = folder.entry(at: place, of: key, cachedOnly: true)
       else { return .unknown }
       return .entry(used(data, hash, renewal))

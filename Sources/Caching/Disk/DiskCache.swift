@@ -115,24 +115,15 @@ public final class DiskCache: DataCaching {
     let writing = WorkQueue(label: "vitrine-write", width: 1)
     self.writing = writing
     reading = WorkQueue(label: "vitrine-read", width: 3)
-    let box = WriterReference()
-    let interval = options.syncInterval
     writer = DiskWriter(
       folder: folder,
       options: options,
       clock: clock,
       shared: shared,
       lockFile: isReader ? nil : lockFile,
-      scheduleSync: {
-        clock.schedule(after: interval) {
-          _ = try? writing.enqueue(priority: .low) { _ in
-            box.writer?.syncBeside { work in _ = try? writing.enqueue { _ in work() } }
-          }
-        }
-      },
+      writing: writing,
       warn: { warnings.tell($0) },
     )
-    box.set(writer)
     let isEnqueued = enqueue { [shared, waiters, writer] in
       writer.open()
       shared.withLock { $0.phase = .open }
@@ -168,7 +159,7 @@ public final class DiskCache: DataCaching {
   public func renew(_ key: CacheKey, contentID: ContentID, expires: Date?, metadata: Data) async -> Bool {
     let hash = await hash(of: key)
     guard let known = await identity(of: key, hash), known.contentID == contentID else { return false }
-    let seconds = expires?.timeIntervalSinceReferenceDate ?? .infinity
+    let seconds = expires.expirySeconds
     return stage(hash) { state in
       guard metadata.count <= self.options.segmentSize / 2 else { return nil }
       switch state.staged[hash]?.content {
@@ -239,7 +230,7 @@ public final class DiskCache: DataCaching {
     let stored = try? await reading.run { _ in
       index.allParts.flatMap { part in
         part.compactMap { hash, entry -> DataCacheEntry? in
-          guard staged[hash] == nil, let segment = segments[entry.segment] else { return nil }
+          guard staged[hash] == nil, let segment = segments[entry.record.segment] else { return nil }
           return folder.summary(at: DiskFolder.Place(entry: entry, hash: hash, segment: segment))
         }
       }
@@ -320,19 +311,4 @@ public final class DiskCache: DataCaching {
     await opened()
     return await onWriter { $0.verify() } ?? DiskVerification()
   }
-}
-
-/// A weak reference, so that the timer does not keep the writer alive.
-private final class WriterReference: Sendable {
-  private struct Weak: Sendable {
-    weak var writer: DiskWriter?
-  }
-
-  private let reference = Lock(Weak())
-
-  func set(_ writer: DiskWriter) {
-    reference.withLock { $0.writer = writer }
-  }
-
-  var writer: DiskWriter? { reference.withLock { $0.writer } }
 }

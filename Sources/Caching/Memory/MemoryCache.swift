@@ -148,7 +148,7 @@ public final class MemoryCache<Value: Sendable>: Sendable {
         value: box(value),
         cost: max(0, cost),
         group: group,
-        expires: expires?.timeIntervalSinceReferenceDate ?? .infinity,
+        expires: expires.expirySeconds,
       )
     )
   }

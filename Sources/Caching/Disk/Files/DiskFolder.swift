@@ -29,9 +29,6 @@ struct DiskFolder: Sendable {
     return (id, first == "o" ? 0 : 1)
   }
 
-  /// The highest sequence number that is accepted from a file.
-  static let sequenceLimit = UInt64.max / 2
-
   static let bodySuffix = ".body"
   static let partialSuffix = ".partial"
   static let journalSuffix = ".progress"
@@ -43,7 +40,7 @@ struct DiskFolder: Sendable {
 
   static func number(in name: String, _ suffix: String) -> UInt64? {
     guard name.hasSuffix(suffix), name.utf8.count == 16 + suffix.utf8.count else { return nil }
-    return UInt64(name.dropLast(suffix.utf8.count), radix: 16).flatMap { $0 <= sequenceLimit ? $0 : nil }
+    return UInt64(name.dropLast(suffix.utf8.count), radix: 16).flatMap { $0 <= RecordHeader.sequenceLimit ? $0 : nil }
   }
 
   private static func hex(_ number: UInt64, digits: Int) -> String {
@@ -61,11 +58,11 @@ struct DiskFolder: Sendable {
   func readFormat() throws(FileError) -> Format {
     guard let file = try existing("format", isWritable: false) else { return .missing }
     guard let bytes = try? file.bytes(64, at: 0) else { return .damaged }
-    let start = ByteReader(bytes)
-    var reader = start
-    guard
+    var reader = HeadReader(bytes)
+    // The first condition leaves the magic, the version, the secret and the checksum.
+    guard bytes.count >= 32, unsafe reader.withRest({ unsafe $0.hasChecksum(ofFirst: 28) }),
       reader.uint64() == Self.formatMagic, let version = reader.uint32(), let low = reader.uint64(),
-      let high = reader.uint64(), let checksum = reader.uint32(), checksum == start.checksum(ofFirst: 28)
+      let high = reader.uint64()
     else { return .damaged }
     return version == Self.formatVersion ? .known(SipHash.Secret(low: low, high: high)) : .unknown(version)
   }
@@ -80,7 +77,7 @@ struct DiskFolder: Sendable {
   }
 
   func writeFormat(_ secret: SipHash.Secret) throws(FileError) {
-    var writer = ByteWriter()
+    var writer = HeadWriter()
     writer.append(Self.formatMagic)
     writer.append(Self.formatVersion)
     writer.append(secret.low)

@@ -29,11 +29,11 @@ struct SegmentScan {
     RecordAttributes.read(reader(at: offset + RecordHeader.size, RecordAttributes.size))
   }
 
-  private mutating func reader(at offset: Int, _ count: Int) -> ByteReader {
+  private mutating func reader(at offset: Int, _ count: Int) -> HeadReader {
     if offset < windowStart || offset + count > windowStart + window.count {
       window = (try? file.bytes(4096, at: offset)) ?? []
       windowStart = offset
     }
-    return ByteReader(window, from: offset - windowStart)
+    return HeadReader(window, from: offset - windowStart)
   }
 }

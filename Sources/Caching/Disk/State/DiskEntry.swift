@@ -20,12 +20,35 @@ struct SpilledBody: SizedFile {
   var group: Int { lane }
 }
 
+/// A renewal in the log.
+struct DiskRenewal {
+  /// The sequence of the renewed entry.
+  var target: UInt64
+  var expires: Double
+  var revision: UInt64
+  var place = RecordPlace()
+}
+
+/// The shared state of a body that is being streamed.
+struct StreamedFile: SizedFile {
+  var hash: KeyHash
+  /// The size of its files, in bytes.
+  var size = 0
+  /// Set while a writer appends to it.
+  var isOpen = true
+  /// Set if it may outlive its writer, for another to resume.
+  var isPartial: Bool
+  /// The time of the last append, in seconds since the reference date.
+  var changed: Double
+
+  /// Partial bodies are counted apart.
+  var group: Int { isPartial ? 1 : 0 }
+}
+
 /// An entry of the index.
 struct DiskEntry: Sendable {
-  var segment: UInt32
-  var offset: UInt32
-  /// The length of the record, in bytes.
-  var length: UInt32
+  /// The place of the record.
+  var record: RecordPlace
   var bodyLength: UInt32
   var sequence: UInt64
   var revision: UInt64
@@ -35,10 +58,8 @@ struct DiskEntry: Sendable {
   var expires: Double
   var lastUse: UInt32
   var hits: UInt32
-  /// The place of the latest renewal, if `renewalLength` is not 0.
-  var renewalSegment: UInt32 = 0
-  var renewalOffset: UInt32 = 0
-  var renewalLength: UInt32 = 0
+  /// The place of the latest renewal.
+  var renewal = RecordPlace()
   var lane: UInt8
   /// Set if the body is a file of its own.
   var isSpilled: Bool
@@ -51,8 +72,33 @@ struct DiskEntry: Sendable {
   var removalSequence: UInt64 { sequence + 1 }
 
   /// The time of expiry, or `nil` for never.
-  var expiryDate: Date? { expires == .infinity ? nil : Date(timeIntervalSinceReferenceDate: expires) }
+  var expiryDate: Date? { Date(expirySeconds: expires) }
+
+  var storedDate: Date { Date(timeIntervalSinceReferenceDate: stored) }
+
+  var kind: CachedData.Kind { CachedData.Kind(rawValue: lane) ?? .original }
+
+  /// A Boolean value that indicates whether a renewal has replaced the expiry and metadata.
+  var isRenewed: Bool { renewal.length > 0 }
 
   /// The size of the entry on disk, in bytes.
-  var size: Int { Int(length) + Int(renewalLength) + (isSpilled ? Int(bodyLength) : 0) }
+  var size: Int { Int(record.length) + Int(renewal.length) + (isSpilled ? Int(bodyLength) : 0) }
+}
+
+extension DiskEntry {
+  /// Creates the entry of a record.
+  init(_ header: RecordHeader, _ attributes: RecordAttributes, at record: RecordPlace) {
+    self.init(
+      record: record,
+      bodyLength: UInt32(header.payloadLength),
+      sequence: header.sequence,
+      revision: attributes.revision,
+      stored: attributes.stored,
+      expires: attributes.expires,
+      lastUse: attributes.lastUse,
+      hits: attributes.hits,
+      lane: UInt8(header.lane),
+      isSpilled: header.kind == .spilled,
+    )
+  }
 }

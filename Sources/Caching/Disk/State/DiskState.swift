@@ -78,8 +78,8 @@ struct DiskState {
     var entry = entry
     if drop(hash, replacedBy: entry.sequence) != nil { entry.hasOlder = true }
     index[hash] = entry
-    segments[entry.segment]?.live += Int(entry.length)
-    if entry.renewalLength > 0 { segments[entry.renewalSegment]?.live += Int(entry.renewalLength) }
+    count(entry.record, by: 1)
+    count(entry.renewal, by: 1)
     laneEntries[Int(entry.lane)] += 1
     if entry.isSpilled {
       bodies[entry.sequence] = SpilledBody(lane: Int(entry.lane), size: Int(entry.bodyLength))
@@ -89,8 +89,8 @@ struct DiskState {
   @discardableResult
   mutating func drop(_ hash: KeyHash, replacedBy sequence: UInt64? = nil) -> DiskEntry? {
     guard let entry = index.remove(hash) else { return nil }
-    segments[entry.segment]?.live -= Int(entry.length)
-    if entry.renewalLength > 0 { segments[entry.renewalSegment]?.live -= Int(entry.renewalLength) }
+    count(entry.record, by: -1)
+    count(entry.renewal, by: -1)
     laneEntries[Int(entry.lane)] -= 1
     // The body counts until its file is removed.
     if entry.isSpilled, sequence == nil { doomedBodies.append(entry.sequence) }
@@ -105,20 +105,17 @@ struct DiskState {
     if partials[file.hash] == number { partials[file.hash] = nil }
   }
 
-  mutating func renew(
-    _ hash: KeyHash,
-    target: UInt64,
-    expires: Double,
-    revision: UInt64,
-    at location: (segment: UInt32, offset: UInt32, length: UInt32),
-  ) {
-    guard var entry = index[hash], entry.sequence == target, entry.revision <= revision else { return }
-    if entry.renewalLength > 0 { segments[entry.renewalSegment]?.live -= Int(entry.renewalLength) }
-    entry.expires = expires
-    entry.revision = revision
-    (entry.renewalSegment, entry.renewalOffset, entry.renewalLength) = location
-    segments[location.segment]?.live += Int(location.length)
+  mutating func renew(_ hash: KeyHash, _ renewal: DiskRenewal) {
+    guard var entry = index[hash], entry.sequence == renewal.target, entry.revision <= renewal.revision else { return }
+    count(entry.renewal, by: -1)
+    (entry.expires, entry.revision, entry.renewal) = (renewal.expires, renewal.revision, renewal.place)
+    count(entry.renewal, by: 1)
     index[hash] = entry
+  }
+
+  /// Counts the bytes of a record as live, or no longer.
+  private mutating func count(_ place: RecordPlace, by sign: Int) {
+    if place.length > 0 { segments[place.segment]?.live += sign * Int(place.length) }
   }
 
   mutating func touch(_ hash: KeyHash) {

@@ -43,6 +43,17 @@ extension DiskWriter {
     }
   }
 
+  /// Returns the current limit of the folder, which is lower while the disk is nearly full.
+  ///
+  /// A tenth of the limit remains in any case, since without a cache every image would be loaded again and again. If
+  /// the disk lacks even that room, writing fails.
+  func currentLimit() -> Int {
+    guard let space = folder.files.space(at: folder.path) else { return options.sizeLimit }
+    let own = shared.withLock { $0.bytes }
+    let possible = own.addingReportingOverflow(space.free - space.reserve).partialValue
+    return min(options.sizeLimit, max(options.sizeLimit / 10, possible))
+  }
+
   // MARK: - Steps
 
   private func evict(_ entries: [(KeyHash, DiskEntry)]) throws(FileError) {
@@ -91,9 +102,9 @@ extension DiskWriter {
     var lost: [(KeyHash, DiskEntry)] = []
     for (hash, entry) in kept {
       let current = shared.withLock { state in
-        (state.index[hash], state.segments[entry.renewalSegment])
+        (state.index[hash], state.segments[entry.renewal.segment])
       }
-      guard let now = current.0, now.sequence == entry.sequence, now.segment == victim.id else { continue }
+      guard let now = current.0, now.sequence == entry.sequence, now.record.segment == victim.id else { continue }
       guard let copy = try copy(now, hash, from: victim, renewalIn: current.1) else {
         lost.append((hash, now))
         continue
@@ -118,10 +129,7 @@ extension DiskWriter {
       state.insert(entry, for: hash)
       state.index[hash]?.hasOlder = from.hasOlder
     }
-    inSteps(renewed) { item, state in
-      let (hash, target, expires, revision, place) = item
-      state.renew(hash, target: target, expires: expires, revision: revision, at: place)
-    }
+    inSteps(renewed) { item, state in state.renew(item.hash, item.renewal) }
     dropEvicted(evicted)
     inSteps(lost) { item, state in
       guard state.index[item.0]?.sequence == item.1.sequence else { return }
@@ -132,76 +140,38 @@ extension DiskWriter {
   }
 
   /// Copies a record, and merges its renewal and uses.
+  ///
+  /// A body in its own file stays there and is not read.
   private func copy(
     _ entry: DiskEntry,
     _ hash: KeyHash,
     from victim: Segment,
     renewalIn renewal: Segment?,
   ) throws(FileError) -> DiskEntry? {
-    var inLog = entry
-    // The body stays in its file and is not read.
-    inLog.isSpilled = false
-    if entry.isSpilled { return try copySpilled(entry, hash, from: victim, renewalIn: renewal) }
-    let place = DiskFolder.Place(entry: inLog, hash: hash, segment: victim, renewalSegment: renewal)
-    guard let (key, data, old) = folder.entry(at: place) else { return nil }
-    var attributes = old
+    let place = DiskFolder.Place(entry: entry, hash: hash, segment: victim, renewalSegment: renewal)
+    guard var record = folder.renewedRecord(at: place), var attributes = record.attributes else { return nil }
     (attributes.expires, attributes.revision) = (entry.expires, entry.revision)
     (attributes.lastUse, attributes.hits) = (entry.lastUse, entry.hits)
-    return try append(key: key, data, attributes, hash: hash, sequence: entry.sequence, spilledLength: nil)
+    record.attributes = attributes
+    return try append(record.measured(spilledLength: entry.isSpilled ? Int(entry.bodyLength) : nil), attributes)
   }
-
-  private func copySpilled(
-    _ entry: DiskEntry,
-    _ hash: KeyHash,
-    from victim: Segment,
-    renewalIn renewal: Segment?,
-  ) throws(FileError) -> DiskEntry? {
-    guard
-      let record = folder.record(victim.file, at: Int(entry.offset), length: Int(entry.length)),
-      record.header.hash == hash, record.header.sequence == entry.sequence, var attributes = record.attributes
-    else { return nil }
-    var metadata = record.metadata
-    if entry.renewalLength > 0, let renewal {
-      let latest = folder.record(renewal.file, at: Int(entry.renewalOffset), length: Int(entry.renewalLength))
-      guard let latest, latest.header.hash == hash else { return nil }
-      metadata = latest.metadata
-    }
-    (attributes.expires, attributes.revision) = (entry.expires, entry.revision)
-    (attributes.lastUse, attributes.hits) = (entry.lastUse, entry.hits)
-    var header = record.header
-    header.metadataLength = metadata.count
-    let place = try append(header, attributes, key: record.key, metadata: metadata, payload: Data())
-    var copy = entry
-    (copy.segment, copy.offset, copy.length) = place
-    copy.renewalLength = 0
-    return copy
-  }
-
-  private typealias MovedRenewal = (
-    KeyHash, target: UInt64, expires: Double, revision: UInt64, (segment: UInt32, offset: UInt32, length: UInt32)
-  )
 
   /// Copies the renewals in a segment whose entries lie elsewhere.
-  private func moveRenewals(outOf victim: Segment, except: Set<KeyHash>) throws(FileError) -> [MovedRenewal] {
+  private func moveRenewals(
+    outOf victim: Segment,
+    except: Set<KeyHash>,
+  ) throws(FileError) -> [(hash: KeyHash, renewal: DiskRenewal)] {
     var renewals: [(KeyHash, DiskEntry)] = []
     eachEntry { hash, entry in
-      guard entry.renewalLength > 0, entry.renewalSegment == victim.id, !except.contains(hash) else { return }
+      guard entry.isRenewed, entry.renewal.segment == victim.id, !except.contains(hash) else { return }
       renewals.append((hash, entry))
     }
-    var moved: [MovedRenewal] = []
+    var moved: [(hash: KeyHash, renewal: DiskRenewal)] = []
     for (hash, entry) in renewals {
-      let record = folder.record(victim.file, at: Int(entry.renewalOffset), length: Int(entry.renewalLength))
       // A damaged renewal invalidates its entry at the next look-up.
-      guard let record, record.header.hash == hash else { continue }
-      let place = try appendRenewal(
-        of: hash,
-        target: entry.sequence,
-        expires: entry.expires,
-        metadata: record.metadata,
-        revision: entry.revision,
-        lane: victim.lane,
-      )
-      moved.append((hash, entry.sequence, entry.expires, entry.revision, place))
+      guard let record = folder.record(victim.file, at: entry.renewal), record.header.hash == hash else { continue }
+      let renewal = DiskRenewal(target: entry.sequence, expires: entry.expires, revision: entry.revision)
+      moved.append((hash, try append(renewal, of: hash, metadata: record.metadata, lane: victim.lane)))
     }
     return moved
   }

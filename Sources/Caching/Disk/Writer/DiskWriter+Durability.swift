@@ -11,7 +11,10 @@ extension DiskWriter {
   func syncIfDue() {
     guard !isSyncScheduled else { return }
     isSyncScheduled = true
-    scheduleSync()
+    // The timer does not keep the writer alive.
+    clock.schedule(after: options.syncInterval) { [weak self, writing] in
+      _ = try? writing.enqueue(priority: .low) { [weak self] _ in self?.syncBeside() }
+    }
   }
 
   /// Syncs the names in the folder if any has changed.
@@ -54,20 +57,18 @@ extension DiskWriter {
   }
 
   /// Syncs all data written so far, while further data is written.
-  ///
-  /// `back` runs the rest of the work on the writer's queue.
-  func syncBeside(_ back: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void) {
+  private func syncBeside() {
     isSyncScheduled = false
     guard write(), lockFile?.isDeleted == false else { return }
     let (files, names, folder) = (unsynced, nameChanges, folder)
     let (moves, replaced, epoch) = (owedMoves.count, shared.withLock { $0.replacedBodies }, epoch)
     let index = isIndexOutdated ? encodeIndex() : nil
-    let isEnqueued = try? syncing.enqueue { _ in
+    let isEnqueued = try? syncing.enqueue { [self] _ in
       let result = Result { () throws(FileError) in
         for (file, _) in files.values { try file.sync() }
         if names.synced < names.all { try folder.files.syncFolder(folder.path) }
       }
-      back { [self] in
+      _ = try? writing.enqueue { [self] _ in
         // Everything was removed meanwhile, or the folder may already belong to another cache.
         guard epoch == self.epoch, lockFile != nil else { return }
         // Data written since then is not synced yet.

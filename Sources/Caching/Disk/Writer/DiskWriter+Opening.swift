@@ -125,24 +125,15 @@ extension DiskWriter {
       }
       replay(segment, from: start, &found, &state, isReader: isReader)
     }
-    for (hash, latest) in found.renewals {
-      state.renew(hash, target: latest.target, expires: latest.expires, revision: latest.revision, at: latest.place)
-    }
+    for (hash, renewal) in found.renewals { state.renew(hash, renewal) }
     for uses in found.uses { count(uses, &state) }
     return bodies
   }
 
   /// The records that were found before their entries, since the lanes are written in parallel.
   private struct Found {
-    struct Renewal {
-      var target: UInt64
-      var expires: Double
-      var revision: UInt64
-      var place: (segment: UInt32, offset: UInt32, length: UInt32)
-    }
-
     var removals: [KeyHash: UInt64] = [:]
-    var renewals: [KeyHash: Renewal] = [:]
+    var renewals: [KeyHash: DiskRenewal] = [:]
     var uses: [Data] = []
   }
 
@@ -162,28 +153,28 @@ extension DiskWriter {
     }
     while let (header, offset) = scan.next() {
       state.sequence = max(state.sequence, header.sequence)
+      guard let place = RecordPlace(segment.id, offset, header.length) else { continue }
       switch header.kind {
       case .entry, .spilled:
         guard header.lane == segment.lane, let attributes = scan.attributes(at: offset) else { continue }
-        insert(header, attributes, offset, segment, found.removals, &state)
+        insert(DiskEntry(header, attributes, at: place), header.hash, segment, found.removals, &state)
       case .removal:
         found.removals[header.hash] = max(header.sequence, found.removals[header.hash] ?? 0)
         if let older = state.index[header.hash], older.sequence < header.sequence { state.drop(header.hash) }
       case .renewal:
-        guard let record = folder.record(segment.file, at: offset, length: header.length) else { continue }
-        var payload = ByteReader(Array(record.payload))
-        guard let target = payload.uint64(), let expires = payload.uint64() else { continue }
-        guard header.sequence > found.renewals[header.hash]?.revision ?? 0 else { continue }
-        found.renewals[header.hash] = Found.Renewal(
+        guard let record = folder.record(segment.file, at: place) else { continue }
+        var payload = HeadReader(Array(record.payload))
+        guard let target = payload.uint64(), let expires = payload.seconds(),
+          header.sequence > found.renewals[header.hash]?.revision ?? 0
+        else { continue }
+        found.renewals[header.hash] = DiskRenewal(
           target: target,
-          expires: Double(bitPattern: expires),
+          expires: expires,
           revision: header.sequence,
-          place: (segment.id, UInt32(offset), UInt32(header.length)),
+          place: place,
         )
       case .uses:
-        if let record = folder.record(segment.file, at: offset, length: header.length) {
-          count(record.payload, &state)
-        }
+        if let record = folder.record(segment.file, at: place) { count(record.payload, &state) }
       case .partial:
         continue
       }
@@ -199,53 +190,34 @@ extension DiskWriter {
   }
 
   private func insert(
-    _ header: RecordHeader,
-    _ attributes: RecordAttributes,
-    _ offset: Int,
+    _ entry: DiskEntry,
+    _ hash: KeyHash,
     _ segment: Segment,
     _ removals: [KeyHash: UInt64],
     _ state: inout DiskState,
   ) {
-    guard header.sequence > removals[header.hash] ?? 0 else { return }
-    if let known = state.index[header.hash] {
-      if known.lane != header.lane {
-        let (newer, older) =
-          known.sequence > header.sequence ? (known.sequence, header.lane) : (header.sequence, Int(known.lane))
-        owedMoves.append((header.hash, newer - 1, older))
+    guard entry.sequence > removals[hash] ?? 0 else { return }
+    if let known = state.index[hash] {
+      if known.lane != entry.lane {
+        let (newer, older) = known.sequence > entry.sequence ? (known, entry) : (entry, known)
+        owedMoves.append((hash, newer.sequence - 1, Int(older.lane)))
       }
       // After a power failure, a record may have its header and lack the rest.
-      if known.sequence > header.sequence || known.revision > attributes.revision {
-        state.index[header.hash]?.hasOlder = true
-        let file = state.segments[known.segment]?.file
-        let newer = file.flatMap { folder.record($0, at: Int(known.offset), length: Int(known.length)) }
-        if newer != nil { return }
-        state.drop(header.hash)
-      } else if folder.record(segment.file, at: offset, length: header.length) == nil {
+      if known.sequence > entry.sequence || known.revision > entry.revision {
+        state.index[hash]?.hasOlder = true
+        let file = state.segments[known.record.segment]?.file
+        if file.flatMap({ folder.record($0, at: known.record) }) != nil { return }
+        state.drop(hash)
+      } else if folder.record(segment.file, at: entry.record) == nil {
         return
       }
     }
-    state.tick = max(state.tick, attributes.lastUse)
-    state.insert(
-      DiskEntry(
-        segment: segment.id,
-        offset: UInt32(offset),
-        length: UInt32(header.length),
-        bodyLength: UInt32(header.payloadLength),
-        sequence: header.sequence,
-        revision: attributes.revision,
-        stored: attributes.stored,
-        expires: attributes.expires,
-        lastUse: attributes.lastUse,
-        hits: attributes.hits,
-        lane: UInt8(header.lane),
-        isSpilled: header.kind == .spilled,
-      ),
-      for: header.hash,
-    )
+    state.tick = max(state.tick, entry.lastUse)
+    state.insert(entry, for: hash)
   }
 
   private func count(_ payload: Data, _ state: inout DiskState) {
-    var reader = ByteReader(Array(payload))
+    var reader = HeadReader(Array(payload))
     while let low = reader.uint64(), let high = reader.uint64(), let lastUse = reader.uint32(),
       let hits = reader.uint32()
     {

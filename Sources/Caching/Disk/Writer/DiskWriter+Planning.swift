@@ -63,7 +63,7 @@ extension DiskWriter {
       var spilled: [Scored] = []
       eachEntry(ofLane: lane, at: now) { item in
         guard ScoreHistogram.bucket(of: item.score) >= bucket else { return }
-        gains[item.entry.segment, default: 0] += Int(item.entry.length)
+        gains[item.entry.record.segment, default: 0] += Int(item.entry.record.length)
         if item.entry.isSpilled { spilled.append(item) }
       }
       if !spilled.isEmpty { return .evict(worst(spilled, atLeast: excess)) }
@@ -92,8 +92,8 @@ extension DiskWriter {
 
   private func split(_ segment: Segment, at bucket: Int, _ now: UInt32, isOldest: Bool) -> CompactionStep {
     var inside: [Scored] = []
-    eachEntry(ofLane: segment.lane, at: now) { if $0.entry.segment == segment.id { inside.append($0) } }
-    inside.sort { $0.entry.offset < $1.entry.offset }
+    eachEntry(ofLane: segment.lane, at: now) { if $0.entry.record.segment == segment.id { inside.append($0) } }
+    inside.sort { $0.entry.record.offset < $1.entry.record.offset }
     return .compact(
       segment,
       keeping: inside.filter { ScoreHistogram.bucket(of: $0.score) < bucket }.map { ($0.hash, $0.entry) },

@@ -2,113 +2,84 @@ import VitrineRuntime
 
 /// Turns operations into records at the end of a lane's log.
 extension DiskWriter {
-  func append(
-    _ operation: StagedOperation,
-    _ bodies: [UInt64: UInt32],
-  ) throws(FileError) -> Outcome {
+  func append(_ operation: StagedOperation, _ bodies: [UInt64: UInt32]) throws(FileError) -> Outcome {
     switch operation.operation {
     case .put(let key, let data):
-      let lane = Int(data.kind.rawValue)
-      // An older record in the other lane would return if this entry were evicted, so that lane gets a removal.
       let older = shared.withLock { $0.index[operation.hash] }
-      if let older, Int(older.lane) != lane {
-        owedMoves.append((operation.hash, operation.sequence - 1, Int(older.lane)))
-      }
+      oweMove(operation.hash, from: older, to: data.kind, sequence: operation.sequence)
       let bodyChecksum = bodies[operation.sequence]
       guard bodyChecksum != nil || data.data.count <= options.spillThreshold else { return .refused }
       let attributes = RecordAttributes(
-        contentID: data.contentID,
-        stored: data.stored.timeIntervalSinceReferenceDate,
-        expires: data.expires?.timeIntervalSinceReferenceDate ?? .infinity,
-        revision: operation.sequence,
+        data,
+        sequence: operation.sequence,
         lastUse: shared.withLock { $0.tick },
-        hits: 1,
-        bodyChecksum: bodyChecksum ?? 0,
+        bodyChecksum: bodyChecksum,
       )
-      return .put(
-        try append(
-          key: key.bytes,
-          data,
-          attributes,
-          hash: operation.hash,
-          sequence: operation.sequence,
-          spilledLength: bodyChecksum == nil ? nil : data.data.count,
-        )
-      )
+      let spilledLength = bodyChecksum == nil ? nil : data.data.count
+      return .put(try append(key, data, attributes, hash: operation.hash, spilledLength: spilledLength))
     case .renew(let target, let expires, let metadata):
       let lane = shared.withLock { Int($0.index[operation.hash]?.lane ?? 0) }
-      let place = try appendRenewal(
-        of: operation.hash,
-        target: target,
-        expires: expires,
-        metadata: metadata,
-        revision: operation.sequence,
-        lane: lane,
-      )
-      return .renewal(
-        target: target,
-        expires: expires,
-        segment: place.segment,
-        offset: place.offset,
-        length: place.length,
-      )
+      let renewal = DiskRenewal(target: target, expires: expires, revision: operation.sequence)
+      return .renewal(try append(renewal, of: operation.hash, metadata: metadata, lane: lane))
     case .remove:
       try appendRemoval(of: operation.hash, sequence: operation.sequence)
       return .removal
     }
   }
 
+  /// Owes the removal of the older record of an entry that enters the other lane.
+  ///
+  /// The older record would return if the new entry were evicted.
+  func oweMove(_ hash: KeyHash, from older: DiskEntry?, to kind: CachedData.Kind, sequence: UInt64) {
+    guard let older, older.lane != kind.rawValue else { return }
+    owedMoves.append((hash, sequence - 1, Int(older.lane)))
+  }
+
+  /// Appends the record of a new entry, whose revision is its sequence.
   func append(
-    key: [UInt8],
+    _ key: CacheKey,
     _ data: CachedData,
     _ attributes: RecordAttributes,
     hash: KeyHash,
-    sequence: UInt64,
     spilledLength: Int?,
   ) throws(FileError) -> DiskEntry {
-    let lane = Int(data.kind.rawValue)
-    var header = RecordHeader(
+    let header = RecordHeader(
       kind: spilledLength != nil ? .spilled : .entry,
-      lane: lane,
+      lane: Int(data.kind.rawValue),
       hash: hash,
-      sequence: sequence,
+      sequence: attributes.revision,
     )
-    header.keyLength = key.count
-    header.metadataLength = data.metadata.count
-    header.payloadLength = spilledLength ?? data.data.count
-    let payload = spilledLength == nil ? data.data : Data()
-    let place = try append(header, attributes, key: key, metadata: data.metadata, payload: payload)
-    return DiskEntry(
-      segment: place.segment,
-      offset: place.offset,
-      length: place.length,
-      bodyLength: UInt32(header.payloadLength),
-      sequence: sequence,
-      revision: attributes.revision,
-      stored: attributes.stored,
-      expires: attributes.expires,
-      lastUse: attributes.lastUse,
-      hits: attributes.hits,
-      lane: UInt8(lane),
-      isSpilled: spilledLength != nil,
+    return try append(
+      DiskRecord(
+        header: header,
+        attributes: attributes,
+        key: key.bytes,
+        metadata: data.metadata,
+        payload: spilledLength == nil ? data.data : Data(),
+      ).measured(spilledLength: spilledLength),
+      attributes,
     )
   }
 
-  func appendRenewal(
+  /// Appends the record of an entry.
+  func append(_ record: DiskRecord, _ attributes: RecordAttributes) throws(FileError) -> DiskEntry {
+    DiskEntry(record.header, attributes, at: try append(record))
+  }
+
+  /// Appends a renewal, and returns it with its place.
+  func append(
+    _ renewal: DiskRenewal,
     of hash: KeyHash,
-    target: UInt64,
-    expires: Double,
     metadata: Data,
-    revision: UInt64,
     lane: Int,
-  ) throws(FileError) -> (segment: UInt32, offset: UInt32, length: UInt32) {
-    var header = RecordHeader(kind: .renewal, lane: lane, hash: hash, sequence: revision)
-    var payload = ByteWriter()
-    payload.append(target)
-    payload.append(expires.bitPattern)
-    header.metadataLength = metadata.count
-    header.payloadLength = payload.count
-    return try append(header, nil, key: [], metadata: metadata, payload: Data(payload.bytes))
+  ) throws(FileError) -> DiskRenewal {
+    let header = RecordHeader(kind: .renewal, lane: lane, hash: hash, sequence: renewal.revision)
+    var payload = HeadWriter()
+    payload.append(renewal.target)
+    payload.append(seconds: renewal.expires)
+    var renewal = renewal
+    renewal.place = try append(DiskRecord(header: header, metadata: metadata, payload: payload.data).measured())
+    return renewal
   }
 
   /// Appends a removal of older records of a key, to the given lane or to every lane that may have such records.
@@ -117,7 +88,7 @@ extension DiskWriter {
       let isEmpty = shared.withLock { $0.segments.counts[target] == 0 }
       if isEmpty, lanes[target].segment == nil { continue }
       let header = RecordHeader(kind: .removal, lane: target, hash: hash, sequence: sequence)
-      _ = try append(header, nil, key: [], metadata: Data(), payload: Data())
+      _ = try append(DiskRecord(header: header))
     }
   }
 
@@ -135,7 +106,7 @@ extension DiskWriter {
       }
     }
     guard !uses.isEmpty, !lanes.allSatisfy({ $0.segment == nil }) else { return }
-    var payload = ByteWriter()
+    var payload = HeadWriter()
     for (hash, lastUse, hits) in uses {
       payload.append(hash.low)
       payload.append(hash.high)
@@ -143,27 +114,21 @@ extension DiskWriter {
       payload.append(hits)
     }
     let lane = lanes[0].segment == nil ? 1 : 0
-    var header = RecordHeader(kind: .uses, lane: lane, hash: KeyHash(low: 0, high: 0), sequence: 0)
-    header.payloadLength = payload.count
-    _ = try append(header, nil, key: [], metadata: Data(), payload: Data(payload.bytes))
+    let header = RecordHeader(kind: .uses, lane: lane, hash: KeyHash(low: 0, high: 0), sequence: 0)
+    _ = try append(DiskRecord(header: header, payload: payload.data).measured())
   }
 
-  func append(
-    _ header: RecordHeader,
-    _ attributes: RecordAttributes?,
-    key: [UInt8],
-    metadata: Data,
-    payload: Data,
-  ) throws(FileError) -> (segment: UInt32, offset: UInt32, length: UInt32) {
-    let lane = header.lane
+  /// Appends a record to the log of its lane.
+  func append(_ record: DiskRecord) throws(FileError) -> RecordPlace {
+    let (lane, length) = (record.header.lane, record.header.length)
     let end = lanes[lane].tail + lanes[lane].buffer.count
-    if lanes[lane].segment == nil || (end > 0 && end + header.length > options.segmentSize) {
+    if lanes[lane].segment == nil || (end > 0 && end + length > options.segmentSize) {
       try flush(lane)
       try roll(lane)
     }
     guard let segment = lanes[lane].segment else { throw FileError("no segment") }
     let offset = lanes[lane].tail + lanes[lane].buffer.count
-    lanes[lane].buffer.append(header, attributes, key: key, metadata: metadata, payload: payload)
-    return (segment, UInt32(offset), UInt32(header.length))
+    lanes[lane].buffer.append(record)
+    return RecordPlace(segment: segment, offset: UInt32(offset), length: UInt32(length))
   }
 }

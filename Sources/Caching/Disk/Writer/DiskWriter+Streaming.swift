@@ -240,26 +240,15 @@ extension DiskWriter {
       nameChanges.all += 1
       try syncNames()
       if body.isPartial { try folder.files.remove(folder.path(folder.journalName(body.number))) }
-      if let older, Int(older.lane) != lane {
-        owedMoves.append((body.hash, sequence - 1, Int(older.lane)))
-      }
+      oweMove(body.hash, from: older, to: entry.kind, sequence: sequence)
       let attributes = RecordAttributes(
-        contentID: entry.contentID,
-        stored: entry.stored.timeIntervalSinceReferenceDate,
-        expires: entry.expires?.timeIntervalSinceReferenceDate ?? .infinity,
-        revision: sequence,
+        entry,
+        sequence: sequence,
         lastUse: shared.withLock { $0.tick &+ 1 },
         hits: (older?.hits ?? 0) &+ 1,
         bodyChecksum: body.checksum.value,
       )
-      let record = try append(
-        key: body.key.bytes,
-        entry,
-        attributes,
-        hash: body.hash,
-        sequence: sequence,
-        spilledLength: body.count,
-      )
+      let record = try append(body.key, entry, attributes, hash: body.hash, spilledLength: body.count)
       try flushLanes()
       noteFolderChange()
       return finish(record, of: body, sequence)

@@ -21,13 +21,14 @@ extension DiskWriter {
     var entries: [(KeyHash, DiskEntry)] = []
     eachEntry { entries.append(($0, $1)) }
     for (hash, entry) in entries {
-      let places = shared.withLock { ($0.segments[entry.segment], $0.segments[entry.renewalSegment]) }
+      let places = shared.withLock { ($0.segments[entry.record.segment], $0.segments[entry.renewal.segment]) }
       guard let segment = places.0 else { continue }
       report.checked += 1
       let place = DiskFolder.Place(entry: entry, hash: hash, segment: segment, renewalSegment: places.1)
-      if folder.entry(at: place) != nil { continue }
+      if folder.isWhole(at: place) { continue }
       let isCurrent = shared.withLock { state in
-        guard let now = state.index[hash], now.sequence == entry.sequence, now.segment == entry.segment else {
+        guard let now = state.index[hash], now.sequence == entry.sequence, now.record.segment == entry.record.segment
+        else {
           return false
         }
         state.damaged += 1
@@ -37,7 +38,7 @@ extension DiskWriter {
       }
       guard isCurrent else { continue }
       // The key may be intact although the rest is not.
-      let bytes = try? segment.file.bytes(Int(entry.length), at: Int(entry.offset))
+      let bytes = try? segment.file.bytes(Int(entry.record.length), at: Int(entry.record.offset))
       report.damaged.append(bytes.flatMap { name(in: $0, hash) })
     }
     removeDoomed()
@@ -45,10 +46,8 @@ extension DiskWriter {
   }
 
   private func name(in record: [UInt8], _ hash: KeyHash) -> CacheKey? {
-    var reader = ByteReader(record)
-    guard
-      let header = RecordHeader(reader), reader.skip(RecordHeader.size + RecordAttributes.size),
-      let bytes = reader.data(header.keyLength)
+    var reader = HeadReader(record, from: RecordHeader.size + RecordAttributes.size)
+    guard let header = RecordHeader(HeadReader(record)), let bytes = reader.data(header.keyLength)
     else { return nil }
     let key = CacheKey(bytes: Array(bytes))
     return key.hash(under: shared.withLock { $0.secret }) == hash ? key : nil

@@ -13,13 +13,13 @@ final class DiskWriter: @unchecked Sendable {
     var segment: UInt32?
     var file: (any DiskFile)?
     var tail = 0
-    var buffer = ByteWriter()
+    var buffer = HeadWriter()
   }
 
   /// A change to the index once a batch is written.
   enum Outcome {
     case put(DiskEntry)
-    case renewal(target: UInt64, expires: Double, segment: UInt32, offset: UInt32, length: UInt32)
+    case renewal(DiskRenewal)
     case removal
     case refused
   }
@@ -29,7 +29,7 @@ final class DiskWriter: @unchecked Sendable {
   let options: DiskOptions
   let clock: any TimeSource
   let shared: Lock<DiskState>
-  let scheduleSync: @Sendable () -> Void
+  let writing: WorkQueue
   let syncing = WorkQueue(label: "vitrine-sync", width: 1)
   private let warn: @Sendable (String) -> Void
   private(set) var lockFile: (any DiskFile)?
@@ -60,7 +60,7 @@ final class DiskWriter: @unchecked Sendable {
     clock: any TimeSource,
     shared: Lock<DiskState>,
     lockFile: (any DiskFile)?,
-    scheduleSync: @escaping @Sendable () -> Void,
+    writing: WorkQueue,
     warn: @escaping @Sendable (String) -> Void,
   ) {
     self.folder = folder
@@ -68,7 +68,7 @@ final class DiskWriter: @unchecked Sendable {
     self.clock = clock
     self.shared = shared
     self.lockFile = lockFile
-    self.scheduleSync = scheduleSync
+    self.writing = writing
     self.warn = warn
   }
 
@@ -161,14 +161,8 @@ final class DiskWriter: @unchecked Sendable {
         (entry.lastUse, entry.hits) = (view.lastUse, view.hits)
       }
       state.insert(entry, for: operation.hash)
-    case .renewal(let target, let expires, let segment, let offset, let length):
-      state.renew(
-        operation.hash,
-        target: target,
-        expires: expires,
-        revision: operation.sequence,
-        at: (segment, offset, length),
-      )
+    case .renewal(let renewal):
+      state.renew(operation.hash, renewal)
     case .removal:
       state.drop(operation.hash)
     case .refused:

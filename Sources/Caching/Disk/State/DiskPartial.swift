@@ -1,21 +1,5 @@
 import VitrineRuntime
 
-/// The shared state of a body that is being streamed.
-struct StreamedFile: SizedFile {
-  var hash: KeyHash
-  /// The size of its files, in bytes.
-  var size = 0
-  /// Set while a writer appends to it.
-  var isOpen = true
-  /// Set if it may outlive its writer, for another to resume.
-  var isPartial: Bool
-  /// The time of the last append, in seconds since the reference date.
-  var changed: Double
-
-  /// Partial bodies are counted apart.
-  var group: Int { isPartial ? 1 : 0 }
-}
-
 /// The journal of a partial body: a record with the key, then checkpoints that record the complete part of the body.
 enum PartialJournal {
   /// The extent of the body at some time.
@@ -38,24 +22,23 @@ enum PartialJournal {
   private static let readLimit = 16 << 20
 
   static func head(_ number: UInt64, _ hash: KeyHash, key: [UInt8], metadata: Data) -> [UInt8] {
-    var header = RecordHeader(kind: .partial, lane: 0, hash: hash, sequence: number)
-    header.keyLength = key.count
-    header.metadataLength = metadata.count
-    var writer = ByteWriter()
-    writer.append(header, nil, key: key, metadata: metadata, payload: Data())
+    var writer = HeadWriter()
+    writer.append(DiskRecord(header: header(number, hash), key: key, metadata: metadata).measured())
     return writer.bytes
   }
 
   static func checkpoint(_ number: UInt64, _ hash: KeyHash, _ checkpoint: Checkpoint) -> [UInt8] {
-    var payload = ByteWriter()
-    payload.append(UInt64(checkpoint.count))
-    payload.append(checkpoint.changed.bitPattern)
+    var payload = HeadWriter()
+    payload.append(count: checkpoint.count)
+    payload.append(seconds: checkpoint.changed)
     payload.append(checkpoint.checksum)
-    var header = RecordHeader(kind: .partial, lane: 0, hash: hash, sequence: number)
-    header.payloadLength = payload.count
-    var writer = ByteWriter()
-    writer.append(header, nil, key: [], metadata: Data(), payload: Data(payload.bytes))
+    var writer = HeadWriter()
+    writer.append(DiskRecord(header: header(number, hash), payload: payload.data).measured())
     return writer.bytes
+  }
+
+  private static func header(_ number: UInt64, _ hash: KeyHash) -> RecordHeader {
+    RecordHeader(kind: .partial, lane: 0, hash: hash, sequence: number)
   }
 
   /// Reads the journal up to the first damaged record, or returns `nil` if the record with the key is damaged.
@@ -66,24 +49,20 @@ enum PartialJournal {
     else { return nil }
     var contents: Contents?
     var offset = 0
-    while let head = try? file.bytes(RecordHeader.size, at: offset), let header = RecordHeader(ByteReader(head)),
+    while let head = try? file.bytes(RecordHeader.size, at: offset), let header = RecordHeader(HeadReader(head)),
       header.kind == .partial, header.sequence == number, header.length <= size - offset,
-      let record = folder.record(file, at: offset, length: header.length)
+      let record = folder.record(file, at: RecordPlace(offset: UInt32(offset), length: UInt32(header.length)))
     {
       offset += header.length
       guard contents != nil else {
         contents = Contents(hash: header.hash, key: record.key, metadata: record.metadata, checkpoints: [])
         continue
       }
-      var payload = ByteReader(Array(record.payload))
-      guard let count = payload.uint64(), let changed = payload.uint64(), let checksum = payload.uint32() else { break }
-      let checkpoint = Checkpoint(
-        count: Int(clamping: count),
-        checksum: checksum,
-        changed: Double(bitPattern: changed),
-        end: offset,
+      var payload = HeadReader(Array(record.payload))
+      guard let count = payload.count(), let changed = payload.seconds(), let checksum = payload.uint32() else { break }
+      contents?.checkpoints.append(
+        Checkpoint(count: count, checksum: checksum, changed: changed, end: offset)
       )
-      contents?.checkpoints.append(checkpoint)
     }
     return contents
   }

@@ -12,8 +12,7 @@ enum IndexFile {
   }
 
   static func encode(_ state: DiskState) -> [UInt8] {
-    var writer = ByteWriter()
-    writer.reserve(size(entries: state.index.count))
+    var writer = HeadWriter(capacity: size(entries: state.index.count))
     writer.append(magic)
     writer.append(state.sequence)
     writer.append(UInt64(state.tick))
@@ -33,41 +32,44 @@ enum IndexFile {
     return writer.bytes
   }
 
-  private static func append(_ part: DiskIndex.Part, to writer: inout ByteWriter) {
+  private static func append(_ part: DiskIndex.Part, to writer: inout HeadWriter) {
     for (hash, entry) in part {
       writer.append(hash.low)
       writer.append(hash.high)
       writer.append(entry.sequence)
       writer.append(entry.revision)
-      writer.append(entry.stored.bitPattern)
-      writer.append(entry.expires.bitPattern)
-      writer.append(entry.segment)
-      writer.append(entry.offset)
-      writer.append(entry.length)
+      writer.append(seconds: entry.stored)
+      writer.append(seconds: entry.expires)
+      append(entry.record, to: &writer)
       writer.append(entry.bodyLength)
       writer.append(entry.lastUse)
       writer.append(entry.hits)
-      writer.append(entry.renewalSegment)
-      writer.append(entry.renewalOffset)
-      writer.append(entry.renewalLength)
+      append(entry.renewal, to: &writer)
       writer.append(UInt32(entry.lane) | (entry.isSpilled ? 0x100 : 0) | (entry.hasOlder ? 0x200 : 0))
       writer.append(UInt64(0))
     }
+  }
+
+  private static func append(_ place: RecordPlace, to writer: inout HeadWriter) {
+    writer.append(place.segment)
+    writer.append(place.offset)
+    writer.append(place.length)
   }
 
   /// Fills the counters and the index of a state whose segments are known.
   ///
   /// - Returns: The covered size of each segment, or `nil` if the file is damaged. In that case the state is unchanged.
   static func decode(_ bytes: [UInt8], into state: inout DiskState) -> [UInt32: Int]? {
-    var reader = ByteReader(bytes)
-    var end = ByteReader(bytes, from: bytes.count - 4)
+    var reader = HeadReader(bytes)
     guard
-      bytes.count >= headerSize + 4, let checksum = end.uint32(), checksum == reader.checksum(ofFirst: bytes.count - 4),
+      // The first condition leaves a checksum.
+      bytes.count >= headerSize + 4,
+      unsafe reader.withRest({ unsafe $0.hasChecksum(ofFirst: bytes.count - 4) }),
       reader.uint64() == magic, let sequence = reader.uint64(), let tick = reader.uint64(), let hits = reader.uint64(),
       let misses = reader.uint64(), let evictions = reader.uint64(), let nextSegment = reader.uint32(),
       let segmentCount = reader.uint32(), let entryCount = reader.uint64(),
       // Counting on from these numbers must not overflow.
-      max(sequence, hits, misses, evictions) <= DiskFolder.sequenceLimit / 2, nextSegment <= UInt32.max / 2,
+      max(sequence, hits, misses, evictions) <= RecordHeader.sequenceLimit / 2, nextSegment <= UInt32.max / 2,
       // A division, so that even hostile counts do not overflow.
       Int(segmentCount) <= reader.remaining / segmentSize,
       entryCount == UInt64((reader.remaining - 4 - Int(segmentCount) * segmentSize) / entrySize)
@@ -133,20 +135,20 @@ enum IndexFile {
 
     /// Returns the entry, or `nil` if its segment is gone or has lost its record.
     mutating func admit(_ entry: DiskEntry) -> DiskEntry? {
-      let place = place(of: entry.segment)
-      guard entry.segment != 0, places[place].lane == Int(entry.lane),
-        Int(entry.offset) + Int(entry.length) <= min(places[place].size, places[place].covered)
+      let place = place(of: entry.record.segment)
+      guard entry.record.segment != 0, places[place].lane == Int(entry.lane),
+        entry.record.end <= min(places[place].size, places[place].covered)
       else { return nil }
-      places[place].live += Int(entry.length)
-      guard entry.renewalLength > 0 else { return entry }
+      places[place].live += Int(entry.record.length)
+      guard entry.isRenewed else { return entry }
       var kept = entry
-      let renewal = self.place(of: entry.renewalSegment)
-      if Int(entry.renewalOffset) + Int(entry.renewalLength) > places[renewal].size {
+      let renewal = self.place(of: entry.renewal.segment)
+      if entry.renewal.end > places[renewal].size {
         // The renewal is lost, so the expiry is unknown and the entry counts as expired.
-        kept.renewalLength = 0
+        kept.renewal.length = 0
         kept.expires = min(kept.expires, kept.stored)
       } else {
-        places[renewal].live += Int(entry.renewalLength)
+        places[renewal].live += Int(entry.renewal.length)
       }
       return kept
     }
@@ -156,18 +158,15 @@ enum IndexFile {
     guard offset + entrySize <= bytes.count else { return nil }
     return unsafe bytes.withUnsafeBytes { bytes -> (KeyHash, DiskEntry)? in
       // The guard leaves an entry's bytes.
-      func long(_ place: Int) -> UInt64 {
-        unsafe UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset + place, as: UInt64.self))
-      }
-      func short(_ place: Int) -> UInt32 {
-        unsafe UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: offset + place, as: UInt32.self))
+      func long(_ place: Int) -> UInt64 { unsafe bytes.number(at: offset + place, as: UInt64.self) }
+      func short(_ place: Int) -> UInt32 { unsafe bytes.number(at: offset + place, as: UInt32.self) }
+      func place(_ start: Int) -> RecordPlace {
+        RecordPlace(segment: short(start), offset: short(start + 4), length: short(start + 8))
       }
       let flags = short(84)
-      guard flags & 0xFF < 2, max(long(16), long(24)) <= DiskFolder.sequenceLimit else { return nil }
+      guard flags & 0xFF < 2, max(long(16), long(24)) <= RecordHeader.sequenceLimit else { return nil }
       let entry = DiskEntry(
-        segment: short(48),
-        offset: short(52),
-        length: short(56),
+        record: place(48),
         bodyLength: short(60),
         sequence: long(16),
         revision: long(24),
@@ -175,9 +174,7 @@ enum IndexFile {
         expires: Double(bitPattern: long(40)),
         lastUse: short(64),
         hits: short(68),
-        renewalSegment: short(72),
-        renewalOffset: short(76),
-        renewalLength: short(80),
+        renewal: place(72),
         lane: UInt8(flags & 0xFF),
         isSpilled: flags & 0x100 != 0,
         hasOlder: flags & 0x200 != 0,
