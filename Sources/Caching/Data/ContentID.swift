@@ -23,3 +23,18 @@ public struct ContentID: Hashable, Sendable {
     self = hash.value
   }
 }
+
+extension HeadReader {
+  /// Reads an identity, or returns `nil` if too few bytes are left.
+  package mutating func contentID() -> ContentID? {
+    guard let low = uint64(), let high = uint64() else { return nil }
+    return ContentID(low: low, high: high)
+  }
+}
+
+extension HeadWriter {
+  package mutating func append(_ contentID: ContentID) {
+    append(contentID.low)
+    append(contentID.high)
+  }
+}

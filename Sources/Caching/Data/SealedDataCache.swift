@@ -203,10 +203,10 @@ public final class SealedDataCache: DataCaching {
     _ key: CacheKey,
     _ contentID: ContentID,
   ) throws -> Data {
-    let word = (expires?.timeIntervalSinceReferenceDate ?? .infinity).bitPattern
-    var bytes = Data((0..<8).map { UInt8(truncatingIfNeeded: word >> (8 * $0)) })
-    bytes.append(metadata)
-    return try seal(bytes, context("metadata", key, contentID))
+    var head = HeadWriter()
+    head.append(seconds: expires.expirySeconds)
+    head.append(metadata)
+    return try seal(head.data, context("metadata", key, contentID))
   }
 
   private func openMetadata(
@@ -214,11 +214,9 @@ public final class SealedDataCache: DataCaching {
     _ key: CacheKey,
     _ contentID: ContentID,
   ) throws -> (expires: Date?, metadata: Data) {
-    let bytes = try open(sealed, context("metadata", key, contentID))
-    guard bytes.count >= 8 else { throw FileError(code: EBADMSG) }
-    let word = bytes.prefix(8).reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-    let seconds = Double(bitPattern: word)
-    return (seconds.isFinite ? Date(timeIntervalSinceReferenceDate: seconds) : nil, Data(bytes.dropFirst(8)))
+    var head = HeadReader([UInt8](try open(sealed, context("metadata", key, contentID))))
+    guard let seconds = head.seconds(), let metadata = head.data(head.remaining) else { throw FileError(code: EBADMSG) }
+    return (seconds.isFinite ? Date(timeIntervalSinceReferenceDate: seconds) : nil, metadata)
   }
 }
 
@@ -254,7 +252,8 @@ private struct SealedNames: Sendable {
     return CacheKey { name in
       var last: [UInt8] = []
       for part in parts {
-        last = bytes(hash([0] + last + part))
+        let hash = hash([0] + last + part)
+        last = bytes(hash.low, hash.high)
         name.append(.bytes(last))
       }
     }
@@ -282,7 +281,9 @@ private struct SealedNames: Sendable {
 
   private func hash(_ bytes: [UInt8]) -> KeyHash { CacheKey(bytes: bytes).hash(under: secret) }
 
-  private func bytes(_ hash: KeyHash) -> [UInt8] { bytes(hash.low) + bytes(hash.high) }
-
-  private func bytes(_ word: UInt64) -> [UInt8] { (0..<8).map { UInt8(truncatingIfNeeded: word >> (8 * $0)) } }
+  private func bytes(_ words: UInt64...) -> [UInt8] {
+    var writer = HeadWriter(capacity: 16)
+    for word in words { writer.append(word) }
+    return writer.bytes
+  }
 }

@@ -163,63 +163,52 @@ extension StoredResponse {
   /// It consists of a version, the status, two times, lines of fields, and after an empty line the fields that `Vary`
   /// names. For each redirect, it adds an empty line and lines of the redirect's status, times and fields.
   public var encoded: Data {
-    // The form is encoded once for each image from a server, so in a single allocation.
-    var bytes = Data(capacity: 20 + length(of: headers) + length(of: variation))
-    bytes.append(redirects.isEmpty ? Self.version : Self.redirectedVersion)
-    bytes.append(UInt8(truncatingIfNeeded: status))
-    bytes.append(UInt8(truncatingIfNeeded: status >> 8))
-    append(requested, to: &bytes)
-    append(received, to: &bytes)
-    append(headers, to: &bytes)
-    if !variation.isEmpty || !redirects.isEmpty { bytes.append(UInt8(ascii: "\n")) }
-    append(variation, to: &bytes)
+    // The form is encoded once for each image from a server, so without growing.
+    var head = HeadWriter(capacity: 20 + length(of: headers) + length(of: variation))
+    head.append(redirects.isEmpty ? Self.version : Self.redirectedVersion)
+    head.append(UInt16(truncatingIfNeeded: status))
+    head.append(requested.milliseconds)
+    head.append(received.milliseconds)
+    append(headers, to: &head)
+    if !variation.isEmpty || !redirects.isEmpty { head.append("\n") }
+    append(variation, to: &head)
     for redirect in redirects {
-      bytes.append(contentsOf: "\n\(redirect.status):\(redirect.requested.milliseconds):".utf8)
-      bytes.append(contentsOf: "\(redirect.received.milliseconds)\n".utf8)
-      append(redirect.headers, to: &bytes)
+      head.append("\n\(redirect.status):\(redirect.requested.milliseconds):\(redirect.received.milliseconds)\n")
+      append(redirect.headers, to: &head)
     }
-    return bytes
+    return head.data
   }
 
   private func length(of fields: HTTPFields) -> Int {
     fields.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count + 2 }
   }
 
-  private func append(_ time: Date, to bytes: inout Data) {
-    let milliseconds = time.milliseconds
-    for place in 0..<8 { bytes.append(UInt8(truncatingIfNeeded: milliseconds >> (8 * place))) }
-  }
-
-  private func append(_ fields: HTTPFields, to bytes: inout Data) {
+  private func append(_ fields: HTTPFields, to head: inout HeadWriter) {
     for field in fields {
       // Names and values cannot contain a line end.
-      bytes.append(contentsOf: field.name.utf8)
-      bytes.append(UInt8(ascii: ":"))
-      bytes.append(contentsOf: field.value.utf8)
-      bytes.append(UInt8(ascii: "\n"))
+      head.append(field.name)
+      head.append(":")
+      head.append(field.value)
+      head.append("\n")
     }
   }
 
   /// Decodes ``encoded``, or returns `nil` for other bytes, including other versions.
   public init?(encoded: Data) {
-    let bytes = [UInt8](encoded)
-    guard bytes.count >= 19, [Self.version, Self.redirectedVersion].contains(bytes[0]),
-      let text = String(validating: bytes[19...], as: UTF8.self), text.isEmpty || text.hasSuffix("\n")
+    guard var head = HeadReader(encoded), let version = head.uint8(),
+      [Self.version, Self.redirectedVersion].contains(version), let status = head.uint16(),
+      let requested = head.number(Int64.self), let received = head.number(Int64.self),
+      let lines = head.lines(), lines.last?.isEmpty == true
     else { return nil }
-    func time(at start: Int) -> Date {
-      let milliseconds = (0..<8).reduce(Int64(0)) { $0 | Int64(bytes[start + $1]) << Int64(8 * $1) }
-      return Date(timeIntervalSince1970: Double(milliseconds) / 1000).roundedToMilliseconds
-    }
-    status = Int(bytes[1]) | Int(bytes[2]) << 8
-    requested = time(at: 3)
-    received = time(at: 11)
-    let lines = text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
-    let sections = lines.split(omittingEmptySubsequences: false, whereSeparator: \.isEmpty)
-    guard bytes[0] == Self.version ? sections.count <= 2 : sections.count > 2,
+    let sections = lines.dropLast().split(omittingEmptySubsequences: false, whereSeparator: \.isEmpty)
+    guard version == Self.version ? sections.count <= 2 : sections.count > 2,
       let headers = HTTPFields(lines: sections[0]),
       let variation = HTTPFields(lines: sections.count > 1 ? sections[1] : [])
     else { return nil }
+    self.status = Int(status)
     (self.headers, self.variation) = (headers, variation)
+    self.requested = Date(milliseconds: requested)
+    self.received = Date(milliseconds: received)
     for section in sections.dropFirst(2) {
       guard let redirect = StoredResponse(redirect: section) else { return nil }
       redirects.append(redirect)
@@ -235,15 +224,15 @@ extension StoredResponse {
     self.init(
       status: status,
       headers: headers,
-      requested: Date(timeIntervalSince1970: Double(requested) / 1000),
-      received: Date(timeIntervalSince1970: Double(received) / 1000),
+      requested: Date(milliseconds: requested),
+      received: Date(milliseconds: received),
     )
   }
 }
 
 extension HTTPFields {
   /// Decodes lines of names and values, or returns `nil` if one has no colon.
-  fileprivate init?(lines: ArraySlice<Substring>) {
+  package init?(lines: ArraySlice<Substring>) {
     self.init()
     for line in lines {
       // The search is by bytes: as a character the colon would include a combining mark at the beginning of the value.
@@ -258,6 +247,10 @@ extension Date {
   fileprivate var milliseconds: Int64 {
     let limit: Int64 = 9_000_000_000_000_000
     return min(max(Int64(clamping: (timeIntervalSince1970 * 1000).rounded()), -limit), limit)
+  }
+
+  fileprivate init(milliseconds: Int64) {
+    self = Date(timeIntervalSince1970: Double(milliseconds) / 1000).roundedToMilliseconds
   }
 
   fileprivate var roundedToMilliseconds: Date { Date(timeIntervalSince1970: Double(milliseconds) / 1000) }

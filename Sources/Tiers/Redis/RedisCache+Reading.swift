@@ -48,7 +48,7 @@ extension RedisCache {
     case (.bytes(let bytes), .bytes(let body), .integer(1)):
       guard let head = RedisHead(bytes, for: key) else { return .unfit(Unfit(head: bytes, isDamaged: true)) }
       // Another machine has a higher limit.
-      guard head.byteCount <= limit else { return .missing }
+      guard head.cached.byteCount <= limit else { return .missing }
       if let entry = head.entry(body) { return .entry(entry) }
       // An evicted body is not damage.
       return .unfit(Unfit(head: bytes, isDamaged: !body.isEmpty))

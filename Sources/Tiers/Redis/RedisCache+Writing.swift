@@ -82,10 +82,10 @@ extension RedisCache {
         return false
       }
       if let text = reply.error { throw RedisError(reply: text, server) }
-      guard let old = reply.bytes, var head = RedisHead(old, for: key), head.contentID == contentID else {
+      guard let old = reply.bytes, var head = RedisHead(old, for: key), head.cached.contentID == contentID else {
         return false
       }
-      (head.expires, head.metadata) = (expires, metadata)
+      (head.cached.expires, head.cached.metadata) = (expires, metadata)
       let new = head.encoded(for: key)
       let isReplaced = try await run(.replaceHead) {
         [$0.head(key), $0.body(key), $0.index(key)]

@@ -193,12 +193,12 @@ public final class S3DataCache: FallibleDataCaching {
     metadata: Data,
   ) async throws(S3Error) -> Bool {
     let object = object(of: key)
-    guard case .head(var head, let tag?)? = try await found(object, key), head.contentID == contentID else {
+    guard case .head(var head, let tag?)? = try await found(object, key), head.cached.contentID == contentID else {
       return false
     }
     let isCut = head.keyCount > 0
     let wasPlain = !head.hasMetadataInPreface
-    head.expires = expires
+    head.cached.expires = expires
     _ = head.setMetadata(metadata, key: isCut ? key : nil)
     if wasPlain, !head.hasMetadataInPreface {
       return try await attempt { [head] () throws(S3Error) in
@@ -239,7 +239,7 @@ public final class S3DataCache: FallibleDataCaching {
   /// Returns the identity of an entry's content, from the head of its object.
   public func contentID(for key: CacheKey) async -> ContentID? {
     guard case .head(let head, _)? = (try? await found(object(of: key), key)) ?? nil else { return nil }
-    return head.contentID
+    return head.cached.contentID
   }
 
   /// Does nothing, since an entry is in the bucket as soon as its store returns.

@@ -4,10 +4,11 @@ import VitrineImaging
 import VitrineRuntime
 
 extension EncodedImage {
-  /// The metadata with which a data cache stores an encoded image: lines of text.
+  /// The metadata with which a data cache stores an encoded image, written by a ``HeadWriter``.
+  ///
+  /// Entries of earlier versions, whose heads were text, are not read: they are misses, and are encoded again.
   struct Header: Sendable {
-    private static let mark = "encoded 2"
-    private static let lineCount = 8
+    private static let mark = Data("encoded3".utf8)
 
     let format: ImageFormat
     let width: Int
@@ -26,60 +27,27 @@ extension EncodedImage {
       self.validity = validity
     }
 
-    /// Returns the validity with this end of freshness, which the cache stores and may renew.
-    func validity(until expires: Date?) -> Validity {
-      var validity = validity
-      validity.expires = expires
-      return validity
-    }
+    func validity(until expires: Date?) -> Validity { validity.ending(at: expires) }
 
     var encoded: Data {
-      let times = [
-        validity.confirmed, validity.usableOnErrorUntil, validity.usableOnServerErrorUntil,
-        validity.usableWhileRevalidatingUntil, validity.modified,
-      ].map { $0.map { "\($0.timeIntervalSince1970)" } ?? "-" }
-      // No field can contain a line break.
-      let lines =
-        [
-          Self.mark, format.name, format.mediaType, format.fileExtension, "\(width) \(height)",
-          status.map { "\($0)" } ?? "-", times.joined(separator: " "), validity.isPrivate ? "private" : "public",
-        ] + validity.variation.map { "\($0.name):\($0.value)" }
-      return Data(lines.joined(separator: "\n").utf8)
+      var head = HeadWriter(capacity: 256)
+      head.append(Self.mark)
+      for number in [width, height, status ?? 0, validity.isPrivate ? 1 : 0] { head.append(count: number) }
+      head.append(datesOf: validity)
+      head.append(format, [], validity)
+      return head.data
     }
 
     /// Decodes ``encoded``; returns `nil` for any other data.
     init?(encoded: Data) {
-      guard
-        let lines = String(validating: encoded, as: UTF8.self)?
-          .split(separator: "\n", omittingEmptySubsequences: false).map(String.init),
-        lines.count >= Self.lineCount, lines[0] == Self.mark
+      guard var head = HeadReader(encoded), head.data(Self.mark.count) == Self.mark,
+        let width = head.count(), width > 0, let height = head.count(), height > 0,
+        let status = head.count(), let privacy = head.count(), privacy < 2,
+        var validity = head.validity(isPrivate: privacy == 1), let text = head.text()
       else { return nil }
-      let sides = lines[4].split(separator: " ").compactMap { Int($0) }
-      let times = lines[6].split(separator: " ").map { text -> Date?? in
-        text == "-" ? .some(nil) : Double(text).map { Date(timeIntervalSince1970: $0) }
-      }
-      guard sides.count == 2, sides.allSatisfy({ $0 > 0 }), times.count == 5, !times.contains(where: { $0 == nil }),
-        ["private", "public"].contains(lines[7])
-      else { return nil }
-      var variation = HTTPFields()
-      for line in lines[Self.lineCount...] {
-        guard let colon = line.utf8.firstIndex(of: UInt8(ascii: ":")) else { return nil }
-        variation.append(name: String(line[..<colon]), value: String(line[line.utf8.index(after: colon)...]))
-      }
-      format = ImageFormat(name: lines[1], mediaType: lines[2], fileExtension: lines[3])
-      (width, height, status) = (sides[0], sides[1], Int(lines[5]))
-      let known = times.map { $0 ?? nil }
-      validity = Validity(
-        expires: nil,
-        confirmed: known[0],
-        usableOnErrorUntil: known[1],
-        usableOnServerErrorUntil: known[2],
-        usableWhileRevalidatingUntil: known[3],
-        variation: variation,
-        isKept: true,
-        isPrivate: lines[7] == "private",
-        modified: known[4],
-      )
+      validity.variation = text.variation
+      (format, self.width, self.height, self.validity) = (text.format, width, height, validity)
+      self.status = status == 0 ? nil : status
     }
   }
 

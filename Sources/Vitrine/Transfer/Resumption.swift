@@ -97,13 +97,16 @@ struct PartialHead: Sendable {
 
   /// The length in eight bytes, least significant first and all ones if unknown, then the head.
   var encoded: Data {
-    let number = total.map { UInt64($0) } ?? .max
-    return Data((0..<8).map { UInt8(truncatingIfNeeded: number >> UInt64(8 * $0)) }) + stored.encoded
+    var head = HeadWriter()
+    head.append(total.map { UInt64($0) } ?? .max)
+    head.append(stored.encoded)
+    return head.data
   }
 
   init?(encoded: Data) {
-    guard encoded.count > 8, let stored = StoredResponse(encoded: Data(encoded.dropFirst(8))) else { return nil }
-    let number = encoded.prefix(8).reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-    (total, self.stored) = (Int(exactly: number), stored)
+    guard var head = HeadReader(encoded), let total = head.uint64(), let rest = head.data(head.remaining),
+      let stored = StoredResponse(encoded: rest)
+    else { return nil }
+    (self.total, self.stored) = (Int(exactly: total), stored)
   }
 }

@@ -330,15 +330,17 @@ struct EncodedTests {
     #expect(await parts.diskCache.entries().isEmpty)
   }
 
-  @Test
-  func aDamagedEntryIsMadeAgain() async throws {
+  @Test(arguments: [
+    "encoded3", "encoded 2\nnonsense", "encoded 2\npng\nimage/png\npng\n3 2\n200\n- - - - -\npublic",
+  ])
+  func anEntryWithADamagedOrAnEarlierHeadIsMadeAgain(head: String) async throws {
     serve()
     let pipeline = start()
     let image = try await pipeline.encoded(for: request, as: .png())
     await pipeline.cache.flush()
     for entry in await parts.diskCache.entries() where entry.kind == .finished {
       var damaged = try #require(await parts.diskCache.peek(entry.key))
-      damaged.metadata = Data("encoded 2\nnonsense".utf8)
+      damaged.metadata = Data(head.utf8)
       await parts.diskCache.store(damaged, for: entry.key)
     }
     #expect(try await start().encoded(for: request, as: .png()).data == image.data)

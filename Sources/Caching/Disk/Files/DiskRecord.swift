@@ -232,8 +232,7 @@ extension HeadWriter {
     append(checksum(from: start))
     if let attributes = record.attributes {
       let start = count
-      append(attributes.contentID.low)
-      append(attributes.contentID.high)
+      append(attributes.contentID)
       append(seconds: attributes.stored)
       append(seconds: attributes.expires)
       append(attributes.revision)

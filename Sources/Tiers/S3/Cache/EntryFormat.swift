@@ -10,25 +10,21 @@ import VitrineRuntime
 struct EntryHead: Sendable, Equatable {
   /// The name of the metadata field.
   static let field = "x-amz-meta-vitrine"
+  /// The first version is the only one; buckets may have heads of it from any version of the program.
   private static let version: UInt8 = 1
   /// The maximum number of bytes in the field, where three bytes take four characters.
   private static let limit = 1400
   private static let keyHashCount = 16
 
-  var kind: CachedData.Kind
-  var byteCount: Int
-  var bodyHash: ContentID
-  var contentID: ContentID
-  var expires: Date?
-  var stored: Date
-  var keyHash: [UInt8]
-  /// The metadata of the entry; empty if they are in the preface.
-  var metadata = Data()
+  /// The head of the entry, without its body; without metadata if they are in the preface.
+  var cached: CachedDataHead
+  let bodyHash: ContentID
+  let keyHash: [UInt8]
   /// The number of bytes of the key in the preface; 0 if the name of the object has the key.
-  var keyCount = 0
+  private(set) var keyCount = 0
   /// The number of bytes before the body.
-  var prefaceCount = 0
-  var prefaceHash = ContentID(of: Data())
+  private(set) var prefaceCount = 0
+  private var prefaceHash = ContentID(of: Data())
 
   /// Creates the head of an entry, and the preface that it needs.
   ///
@@ -38,22 +34,14 @@ struct EntryHead: Sendable, Equatable {
   ///   - isNameCut: A Boolean value that indicates whether the name of the object does not contain the whole key.
   /// - Returns: The head and the preface.
   static func make(_ entry: CachedData, _ key: CacheKey, isNameCut: Bool) -> (head: EntryHead, preface: Data) {
-    var head = EntryHead(
-      kind: entry.kind,
-      byteCount: entry.data.count,
-      bodyHash: ContentID(of: entry.data),
-      contentID: entry.contentID,
-      expires: entry.expires,
-      stored: entry.stored,
-      keyHash: hash(of: key),
-    )
+    var head = EntryHead(entry, keyHash: hash(of: key))
     let preface = head.setMetadata(entry.metadata, key: isNameCut ? key : nil)
     return (head, preface)
   }
 
   /// Sets the metadata, and returns the preface that this requires.
   mutating func setMetadata(_ metadata: Data, key: CacheKey?) -> Data {
-    self.metadata = metadata
+    cached.metadata = metadata
     var preface = Data()
     keyCount = 0
     if let key {
@@ -63,7 +51,7 @@ struct EntryHead: Sendable, Equatable {
     (prefaceCount, prefaceHash) = (preface.count, ContentID(of: preface))
     guard encodedBytes.count > Self.limit else { return preface }
     preface.append(metadata)
-    self.metadata = Data()
+    cached.metadata = Data()
     (prefaceCount, prefaceHash) = (preface.count, ContentID(of: preface))
     return preface
   }
@@ -79,66 +67,51 @@ struct EntryHead: Sendable, Equatable {
   var encoded: String { encodedBytes.base64EncodedString() }
 
   private var encodedBytes: Data {
-    var bytes = Data([Self.version, kind.rawValue])
-    func append(_ word: UInt64) {
-      for place in 0..<8 { bytes.append(UInt8(truncatingIfNeeded: word >> UInt64(8 * place))) }
-    }
-    append(UInt64(byteCount))
-    append(bodyHash.low)
-    append(bodyHash.high)
-    append(contentID.low)
-    append(contentID.high)
-    append((expires?.timeIntervalSince1970 ?? .infinity).bitPattern)
-    append(stored.timeIntervalSince1970.bitPattern)
-    append(UInt64(keyCount))
-    append(UInt64(prefaceCount))
-    append(prefaceHash.low)
-    append(prefaceHash.high)
-    bytes.append(contentsOf: keyHash)
-    bytes.append(metadata)
-    append(ContentID(of: bytes).low)
-    return bytes
+    var head = HeadWriter(capacity: 120 + cached.metadata.count)
+    head.append(Self.version)
+    head.append(cached.kind.rawValue)
+    head.append(count: cached.byteCount)
+    head.append(bodyHash)
+    head.append(cached.contentID)
+    head.append(seconds: cached.expires?.timeIntervalSince1970 ?? .infinity)
+    head.append(seconds: cached.stored.timeIntervalSince1970)
+    head.append(count: keyCount)
+    head.append(count: prefaceCount)
+    head.append(prefaceHash)
+    head.append(keyHash)
+    head.append(cached.metadata)
+    head.append(ContentID(of: head.data).low)
+    return head.data
   }
 
   /// Decodes the value of the field, or returns `nil` if it is damaged or of another version.
   init?(encoded: String) {
-    guard let data = Data(base64Encoded: encoded) else { return nil }
-    let bytes = [UInt8](data)
-    let fixed = 2 + 11 * 8 + Self.keyHashCount
-    guard bytes.count >= fixed + 8, bytes[0] == Self.version, let kind = CachedData.Kind(rawValue: bytes[1]) else {
-      return nil
-    }
-    func word(at offset: Int) -> UInt64 {
-      bytes[offset..<offset + 8].reversed().reduce(0) { $0 << 8 | UInt64($1) }
-    }
-    guard word(at: bytes.count - 8) == ContentID(of: Data(bytes.dropLast(8))).low else { return nil }
-    let words = (0..<11).map { word(at: 2 + 8 * $0) }
-    guard [words[0], words[7], words[8]].allSatisfy({ $0 < 1 << 40 }), words[7] <= words[8] else { return nil }
-    let (expires, stored) = (Double(bitPattern: words[5]), Double(bitPattern: words[6]))
-    guard stored.isFinite, !expires.isNaN else { return nil }
-    self.kind = kind
-    byteCount = Int(words[0])
-    bodyHash = ContentID(low: words[1], high: words[2])
-    contentID = ContentID(low: words[3], high: words[4])
-    self.expires = expires.isFinite ? Date(timeIntervalSince1970: expires) : nil
-    self.stored = Date(timeIntervalSince1970: stored)
-    (keyCount, prefaceCount) = (Int(words[7]), Int(words[8]))
-    prefaceHash = ContentID(low: words[9], high: words[10])
-    keyHash = Array(bytes[2 + 88..<fixed])
-    metadata = Data(bytes[fixed..<bytes.count - 8])
+    guard let bytes = Data(base64Encoded: encoded), var reader = HeadReader(bytes), reader.uint8() == Self.version,
+      let kind = reader.uint8().flatMap({ CachedData.Kind(rawValue: $0) }), let byteCount = reader.count(),
+      let bodyHash = reader.contentID(), let contentID = reader.contentID(), let expires = reader.seconds(),
+      !expires.isNaN, let stored = reader.seconds(), stored.isFinite, let keyCount = reader.count(),
+      let prefaceCount = reader.count(), let prefaceHash = reader.contentID(),
+      let keyHash = reader.data(Self.keyHashCount), let metadata = reader.data(reader.remaining - 8),
+      reader.uint64() == ContentID(of: bytes.dropLast(8)).low,
+      // No sum of these overflows.
+      max(byteCount, prefaceCount) < 1 << 40, keyCount <= prefaceCount
+    else { return nil }
+    cached = CachedDataHead(
+      kind: kind,
+      byteCount: byteCount,
+      metadata: metadata,
+      contentID: contentID,
+      expires: expires.isFinite ? Date(timeIntervalSince1970: expires) : nil,
+      stored: Date(timeIntervalSince1970: stored),
+    )
+    (self.bodyHash, self.keyHash) = (bodyHash, Array(keyHash))
+    (self.keyCount, self.prefaceCount, self.prefaceHash) = (keyCount, prefaceCount, prefaceHash)
   }
 
-  private init(
-    kind: CachedData.Kind,
-    byteCount: Int,
-    bodyHash: ContentID,
-    contentID: ContentID,
-    expires: Date?,
-    stored: Date,
-    keyHash: [UInt8],
-  ) {
-    (self.kind, self.byteCount, self.bodyHash, self.contentID) = (kind, byteCount, bodyHash, contentID)
-    (self.expires, self.stored, self.keyHash) = (expires, stored, keyHash)
+  private init(_ entry: CachedData, keyHash: [UInt8]) {
+    cached = CachedDataHead(entry)
+    cached.data = nil
+    (bodyHash, self.keyHash) = (ContentID(of: entry.data), keyHash)
   }
 
   // MARK: Checks
@@ -147,25 +120,21 @@ struct EntryHead: Sendable, Equatable {
   func open(preface: Data) -> (metadata: Data, key: CacheKey?)? {
     guard preface.count == prefaceCount, ContentID(of: preface) == prefaceHash else { return nil }
     let key = keyCount > 0 ? CacheKey(bytes: Array(preface.prefix(keyCount))) : nil
-    return (hasMetadataInPreface ? Data(preface.dropFirst(keyCount)) : metadata, key)
+    return (hasMetadataInPreface ? Data(preface.dropFirst(keyCount)) : cached.metadata, key)
   }
 
   /// Returns the entry of a whole object, or `nil` if its bytes do not match their checksums.
   func open(object: Data) -> CachedData? {
-    guard object.count == prefaceCount + byteCount, let (metadata, _) = open(preface: object.prefix(prefaceCount))
+    guard object.count == prefaceCount + cached.byteCount,
+      let (metadata, _) = open(preface: object.prefix(prefaceCount))
     else {
       return nil
     }
     let body = Data(object.dropFirst(prefaceCount))
     guard ContentID(of: body) == bodyHash else { return nil }
-    return CachedData(
-      data: body,
-      kind: kind,
-      metadata: metadata,
-      contentID: contentID,
-      expires: expires,
-      stored: stored,
-    )
+    var entry = CachedData(cached, body)
+    entry.metadata = metadata
+    return entry
   }
 }
 

@@ -17,26 +17,18 @@ extension S3DataCache {
     of object: ObjectURL,
     _ key: CacheKey?,
   ) async throws(S3Error) -> (head: CachedDataHead, key: CacheKey?)? {
-    guard case .head(let head, let tag)? = try await found(object, key) else { return nil }
-    var (metadata, ownKey) = (head.metadata, CacheKey?.none)
+    guard case .head(let head, _)? = try await found(object, key) else { return nil }
+    var (found, ownKey) = (head.cached, CacheKey?.none)
     if head.hasMetadataInPreface || key == nil && head.keyCount > 0 {
-      guard let preface = try await preface(of: head, object, tag), let opened = head.open(preface: preface) else {
+      guard let preface = try await preface(of: head, object), let opened = head.open(preface: preface) else {
         return nil
       }
-      (metadata, ownKey) = opened
+      (found.metadata, ownKey) = opened
     }
-    let found = CachedDataHead(
-      kind: head.kind,
-      byteCount: head.byteCount,
-      metadata: metadata,
-      contentID: head.contentID,
-      expires: head.expires,
-      stored: head.stored,
-    )
     return (found, ownKey)
   }
 
-  private func preface(of head: EntryHead, _ object: ObjectURL, _ tag: String?) async throws(S3Error) -> Data? {
+  private func preface(of head: EntryHead, _ object: ObjectURL) async throws(S3Error) -> Data? {
     let answer = try await attempt { () throws(S3Error) in
       try await client.read(object, range: 0..<head.prefaceCount, within: options.readDeadline)
     }
