@@ -28,58 +28,40 @@ extension DiskCache {
     switch warm {
     case .entry(let entry): return entry
     case .missing: return nil
-    case .unknown: return await coldEntry(for: key)
+    case .unknown: return await read(key, counting: .usesAndMisses)
     }
-  }
-
-  /// Reads on a thread that may wait for the device.
-  private func coldEntry(for key: CacheKey) async -> CachedData? {
-    let hash = await hash(of: key)
-    // A compaction may move the record meanwhile. The second look then finds it.
-    for _ in 0..<3 {
-      switch find(key, hash, counting: .usesAndMisses) {
-      case .missing: return nil
-      case .staged(let data): return data
-      case .stored(let place, let renewal):
-        let folder = folder
-        let reading = try? await reading.run(priority: .high) { _ in folder.entry(at: place, of: key) }
-        switch reading {
-        case nil:
-          // The task was cancelled, or no thread was available.
-          return nil
-        case .found(let data):
-          return used(data, hash, renewal)
-        case .otherKey, .unreadable:
-          if isOutdated(place) { continue }
-          // Another key with the same hash is a miss. A damaged entry is dropped.
-          if case .unreadable = reading { dropDamaged(place) }
-          countMiss()
-          return nil
-        }
-      }
-    }
-    countMiss()
-    return nil
   }
 
   /// Returns the entry for a key, fresh or expired, without counting it as used.
   ///
   /// The bytes are read and verified. A damaged entry is not dropped before it is used.
-  public func peek(_ key: CacheKey) async -> CachedData? {
+  public func peek(_ key: CacheKey) async -> CachedData? { await read(key, counting: .nothing) }
+
+  /// Reads on a thread that may wait for the device.
+  private func read(_ key: CacheKey, counting: Counting) async -> CachedData? {
     let hash = await hash(of: key)
     // A compaction may move the record meanwhile. The second look then finds it.
     for _ in 0..<3 {
-      switch find(key, hash, counting: .nothing) {
+      switch find(key, hash, counting: counting) {
       case .missing: return nil
       case .staged(let data): return data
       case .stored(let place, let renewal):
         let folder = folder
         let reading = try? await reading.run(priority: .high) { _ in folder.entry(at: place, of: key) }
-        if case .found(let data) = reading { return data.renewed(by: renewal) }
-        // Cancellation and a lack of threads end the look-up as well.
-        guard reading != nil, isOutdated(place) else { return nil }
+        // The task was cancelled, or no thread was available.
+        guard let reading else { return nil }
+        if case .found(let data) = reading {
+          return counting.countsUses ? used(data, hash, renewal) : data.renewed(by: renewal)
+        }
+        if isOutdated(place) { continue }
+        guard counting.countsUses else { return nil }
+        // Another key with the same hash is a miss. A damaged entry is dropped.
+        if case .unreadable = reading { shared.withLock { _ = $0.dropDamaged(hash, place.entry) } }
+        countMiss()
+        return nil
       }
     }
+    if counting.countsUses { countMiss() }
     return nil
   }
 
@@ -100,14 +82,16 @@ extension DiskCache {
       var waiting: [PendingHead] = []
       for number in pending {
         let hash = keys[number].hash(under: secret)
-        guard case .stored(let place, let renewal) = find(keys[number], hash, counting: .nothing, &heads[number]) else {
-          continue
-        }
-        // The page cache may hold the state before a move, so only the first attempt reads it.
-        if attempt == 0, case .found(let head) = folder.head(at: place, of: keys[number], cachedOnly: true) {
-          heads[number] = head.renewed(by: renewal)
-        } else {
-          waiting.append(PendingHead(number: number, key: keys[number], place: place, renewal: renewal))
+        switch find(keys[number], hash, counting: .nothing) {
+        case .missing: continue
+        case .staged(let data): heads[number] = CachedDataHead(data)
+        case .stored(let place, let renewal):
+          // The page cache may hold the state before a move, so only the first attempt reads it.
+          if attempt == 0, case .found(let head) = folder.head(at: place, of: keys[number], cachedOnly: true) {
+            heads[number] = head.renewed(by: renewal)
+          } else {
+            waiting.append(PendingHead(number: number, key: keys[number], place: place, renewal: renewal))
+          }
         }
       }
       guard !waiting.isEmpty else { break }
@@ -200,18 +184,6 @@ extension DiskCache {
     }
   }
 
-  /// Stores the head of a staged entry in `head`.
-  private func find(
-    _ key: CacheKey,
-    _ hash: KeyHash,
-    counting: Counting,
-    _ head: inout CachedDataHead?,
-  ) -> Finding {
-    let finding = find(key, hash, counting: counting)
-    if case .staged(let data) = finding { head = CachedDataHead(data) }
-    return finding
-  }
-
   private func used(_ data: CachedData, _ hash: KeyHash, _ renewal: StagedView?) -> CachedData {
     shared.withLock { state in
       state.hits += 1
@@ -226,19 +198,6 @@ extension DiskCache {
     shared.withLock { state in
       guard state.staged[place.hash] == nil, let now = state.index[place.hash] else { return true }
       return (now.record, now.revision) != (place.entry.record, place.entry.revision)
-    }
-  }
-
-  private func dropDamaged(_ place: DiskFolder.Place) {
-    shared.withLock { state in
-      guard let now = state.index[place.hash], now.record == place.entry.record
-      else {
-        return
-      }
-      state.damaged += 1
-      state.drop(place.hash)
-      // Without the owed removal an older version might come back after a crash.
-      if !state.isReader { state.owedRemovals[place.hash] = now.removalSequence }
     }
   }
 }
@@ -264,24 +223,21 @@ extension DiskCache: WarmDataCaching {
   }
 }
 
-extension CachedData {
-  /// Returns the entry with a renewal that is not written yet.
-  fileprivate func renewed(by view: StagedView?) -> CachedData {
-    guard case .renewal(_, let expires, let metadata) = view?.content else { return self }
-    var renewed = self
-    renewed.expires = expires == .infinity ? nil : Date(timeIntervalSinceReferenceDate: expires)
-    renewed.metadata = metadata
-    return renewed
-  }
+/// An entry or a head, which a renewal changes.
+private protocol Renewable {
+  var expires: Date? { get set }
+  var metadata: Data { get set }
 }
 
-extension CachedDataHead {
-  /// Returns the head with a renewal that is not written yet.
-  fileprivate func renewed(by view: StagedView?) -> CachedDataHead {
+extension CachedData: Renewable {}
+extension CachedDataHead: Renewable {}
+
+extension Renewable {
+  /// Returns the same with a renewal that is not written yet.
+  fileprivate func renewed(by view: StagedView?) -> Self {
     guard case .renewal(_, let expires, let metadata) = view?.content else { return self }
     var renewed = self
-    renewed.expires = expires == .infinity ? nil : Date(timeIntervalSinceReferenceDate: expires)
-    renewed.metadata = metadata
+    (renewed.expires, renewed.metadata) = (Date(expirySeconds: expires), metadata)
     return renewed
   }
 }

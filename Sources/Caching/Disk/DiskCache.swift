@@ -198,11 +198,7 @@ public final class DiskCache: DataCaching {
       let before = state.removeAll()
       // The files belong to another cache, or may do so by now.
       let isOthers = state.isReader || state.phase == .closed
-      if isOthers {
-        state.doomedPartials.removeAll()
-        state.doomedSegments.removeAll()
-        state.doomedBodies.removeAll()
-      }
+      if isOthers { state.doomed = DiskState.Doomed() }
       return (isOthers, before)
     }
     // Staged bytes are released without the lock, since that may run any code.
@@ -237,14 +233,7 @@ public final class DiskCache: DataCaching {
     }
     let own = staged.values.compactMap { view -> DataCacheEntry? in
       guard case .entry(let key, let data) = view.content else { return nil }
-      return DataCacheEntry(
-        key: key,
-        kind: data.kind,
-        byteCount: data.data.count,
-        stored: data.stored,
-        expires: data.expires,
-        hits: Int(view.hits),
-      )
+      return DataCacheEntry(data, for: key, hits: Int(view.hits))
     }
     return (stored ?? []) + own
   }

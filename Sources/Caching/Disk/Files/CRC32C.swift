@@ -18,12 +18,6 @@ package struct CRC32C: Hashable, Sendable {
     isNative = Self.hasInstruction && !scalar
   }
 
-  /// Creates a checksum that continues an earlier one.
-  package init(continuing value: UInt32) {
-    self.init()
-    self.value = value
-  }
-
   /// Returns the checksum of `bytes`.
   package static func of(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
     var checksum = CRC32C()

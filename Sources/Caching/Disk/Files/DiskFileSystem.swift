@@ -206,19 +206,13 @@ extension DiskFile {
   package func readCached(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) -> Bool { false }
 
   /// Returns `count` bytes, or fewer at the end of the file.
-  ///
-  /// With `cachedOnly` it returns all of them or none.
-  func bytes(_ count: Int, at offset: Int, cachedOnly: Bool = false) throws(FileError) -> [UInt8] {
+  func bytes(_ count: Int, at offset: Int) throws(FileError) -> [UInt8] {
     var failure: FileError?
     let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
       do throws(FileError) {
         // The buffer has room for `count` bytes, and `initialized` is the number of bytes read.
         let room = unsafe UnsafeMutableRawBufferPointer(start: buffer.baseAddress, count: count)
-        if cachedOnly {
-          initialized = unsafe readCached(into: room, at: offset) ? count : 0
-        } else {
-          initialized = unsafe try read(into: room, at: offset)
-        }
+        initialized = unsafe try read(into: room, at: offset)
       } catch {
         failure = error
       }
@@ -227,18 +221,10 @@ extension DiskFile {
     return bytes
   }
 
-  func write(_ bytes: [UInt8], at offset: Int) throws(FileError) {
+  /// Writes an array or data.
+  func write(_ bytes: some ContiguousBytes, at offset: Int) throws(FileError) {
     var failure: FileError?
     unsafe bytes.withUnsafeBytes { buffer in
-      // The bytes are only read while the closure runs.
-      do throws(FileError) { unsafe try write(buffer, at: offset) } catch { failure = error }
-    }
-    if let failure { throw failure }
-  }
-
-  func write(_ data: Data, at offset: Int) throws(FileError) {
-    var failure: FileError?
-    unsafe data.withUnsafeBytes { buffer in
       // The bytes are only read while the closure runs.
       do throws(FileError) { unsafe try write(buffer, at: offset) } catch { failure = error }
     }

@@ -6,6 +6,13 @@ struct DiskState {
     case opening, open, closed
   }
 
+  /// Files by number.
+  struct Doomed {
+    var partials: [UInt64] = []
+    var bodies: [UInt64] = []
+    var segments: [UInt32] = []
+  }
+
   var phase = Phase.opening
   /// Set if another cache writes to the folder.
   var isReader = false
@@ -21,12 +28,10 @@ struct DiskState {
   var streamed = SizedTable<UInt64, StreamedFile>()
   /// The partial bodies that may be resumed.
   var partials: [KeyHash: UInt64] = [:]
-  var doomedPartials: [UInt64] = []
   /// Obsolete files for the writer to remove.
-  var doomedBodies: [UInt64] = []
+  var doomed = Doomed()
   /// The bodies of replaced entries, which stay until the new entries have reached the device.
   var replacedBodies: [UInt64] = []
-  var doomedSegments: [UInt32] = []
   var nextSegment: UInt32 = 1
   var indexFileSize = 0
 
@@ -93,13 +98,23 @@ struct DiskState {
     count(entry.renewal, by: -1)
     laneEntries[Int(entry.lane)] -= 1
     // The body counts until its file is removed.
-    if entry.isSpilled, sequence == nil { doomedBodies.append(entry.sequence) }
+    if entry.isSpilled, sequence == nil { doomed.bodies.append(entry.sequence) }
     if entry.isSpilled, let sequence, entry.sequence != sequence { replacedBodies.append(entry.sequence) }
     return entry
   }
 
+  /// Drops a damaged entry and owes its removal, unless it has been moved or replaced; returns whether it did.
+  mutating func dropDamaged(_ hash: KeyHash, _ entry: DiskEntry) -> Bool {
+    guard let now = index[hash], now.sequence == entry.sequence, now.record == entry.record else { return false }
+    damaged += 1
+    drop(hash)
+    // Without the owed removal an older version might come back after a crash.
+    if !isReader { owedRemovals[hash] = now.removalSequence }
+    return true
+  }
+
   mutating func doomPartial(_ number: UInt64) {
-    doomedPartials.append(number)
+    doomed.partials.append(number)
     guard let file = streamed[number] else { return }
     streamed[number] = nil
     if partials[file.hash] == number { partials[file.hash] = nil }
@@ -151,11 +166,11 @@ struct DiskState {
     stagedBytes = 0
     owedRemovals = [:]
     laneEntries = PerGroup()
-    doomedSegments += segments.keys
+    doomed.segments += segments.keys
     segments = SizedTable()
-    doomedBodies = Array(bodies.keys)
+    doomed.bodies = Array(bodies.keys)
     replacedBodies = []
-    doomedPartials += streamed.keys
+    doomed.partials += streamed.keys
     streamed = SizedTable()
     partials = [:]
     return before

@@ -62,7 +62,7 @@ extension DiskWriter {
       try appendRemoval(of: hash, sequence: entry.removalSequence, lane: Int(entry.lane))
     }
     try flushLanes()
-    dropEvicted(entries)
+    drop(entries, \.evictions)
   }
 
   /// The number of entries handled at a time with the lock held.
@@ -83,11 +83,12 @@ extension DiskWriter {
     }
   }
 
-  private func dropEvicted(_ entries: [(KeyHash, DiskEntry)]) {
+  /// Drops entries that have not been replaced, and counts them.
+  private func drop(_ entries: [(KeyHash, DiskEntry)], _ counter: WritableKeyPath<DiskState, Int>) {
     inSteps(entries) { item, state in
       guard state.index[item.0]?.sequence == item.1.sequence else { return }
       state.drop(item.0)
-      state.evictions += 1
+      state[keyPath: counter] += 1
     }
   }
 
@@ -130,12 +131,8 @@ extension DiskWriter {
       state.index[hash]?.hasOlder = from.hasOlder
     }
     inSteps(renewed) { item, state in state.renew(item.hash, item.renewal) }
-    dropEvicted(evicted)
-    inSteps(lost) { item, state in
-      guard state.index[item.0]?.sequence == item.1.sequence else { return }
-      state.drop(item.0)
-      state.damaged += 1
-    }
+    drop(evicted, \.evictions)
+    drop(lost, \.damaged)
     forget(victim)
   }
 

@@ -45,7 +45,7 @@ extension DiskWriter {
       shared.withLock { state in
         guard state.epoch == epoch else { return }
         state.replacedBodies.removeAll { replaced.contains($0) }
-        state.doomedBodies += bodies
+        state.doomed.bodies += bodies
       }
       removeDoomed()
     }

@@ -236,7 +236,7 @@ extension DiskWriter {
         if bodies.contains(entry.sequence) { needed.insert(entry.sequence) } else { state.drop(hash) }
       }
     }
-    state.doomedBodies.removeAll()
+    state.doomed.bodies.removeAll()
     let replaced = Set(state.replacedBodies).intersection(bodies).subtracting(needed)
     state.replacedBodies = Array(replaced)
     state.bodies.filter { needed.contains($0) || replaced.contains($0) }

@@ -253,7 +253,7 @@ extension DiskWriter {
       noteFolderChange()
       return finish(record, of: body, sequence)
     } catch {
-      shared.withLock { $0.doomedBodies.append(sequence) }
+      shared.withLock { $0.doomed.bodies.append(sequence) }
       throw error
     }
   }
@@ -261,7 +261,7 @@ extension DiskWriter {
   private func finish(_ record: DiskEntry, of body: StreamedBody, _ sequence: UInt64) -> Bool {
     shared.withLock { state in
       guard state.epoch == body.epoch else {
-        state.doomedBodies.append(sequence)
+        state.doomed.bodies.append(sequence)
         return false
       }
       state.tick &+= 1
@@ -329,10 +329,10 @@ extension DiskWriter {
           changed: last.changed,
         )
       } else {
-        state.doomedPartials.append(number)
+        state.doomed.partials.append(number)
       }
     }
-    if isReader { state.doomedPartials.removeAll() }
+    if isReader { state.doomed.partials.removeAll() }
   }
 
   private func size(of name: String) -> Int {

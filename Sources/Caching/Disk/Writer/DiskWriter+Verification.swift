@@ -26,17 +26,7 @@ extension DiskWriter {
       report.checked += 1
       let place = DiskFolder.Place(entry: entry, hash: hash, segment: segment, renewalSegment: places.1)
       if folder.isWhole(at: place) { continue }
-      let isCurrent = shared.withLock { state in
-        guard let now = state.index[hash], now.sequence == entry.sequence, now.record.segment == entry.record.segment
-        else {
-          return false
-        }
-        state.damaged += 1
-        state.drop(hash)
-        state.owedRemovals[hash] = entry.removalSequence
-        return true
-      }
-      guard isCurrent else { continue }
+      guard shared.withLock({ $0.dropDamaged(hash, entry) }) else { continue }
       // The key may be intact although the rest is not.
       let bytes = try? segment.file.bytes(Int(entry.record.length), at: Int(entry.record.offset))
       report.damaged.append(bytes.flatMap { name(in: $0, hash) })

@@ -196,7 +196,7 @@ final class DiskWriter: @unchecked Sendable {
 
   private func doomBodies(of batch: [StagedOperation], _ state: inout DiskState) {
     for operation in batch where state.bodies[operation.sequence] != nil {
-      state.doomedBodies.append(operation.sequence)
+      state.doomed.bodies.append(operation.sequence)
     }
   }
 
@@ -238,7 +238,7 @@ final class DiskWriter: @unchecked Sendable {
       if state.epoch == epoch {
         state.segments[id] = Segment(id: id, lane: lane, file: file, size: 0)
       } else {
-        state.doomedSegments.append(id)
+        state.doomed.segments.append(id)
       }
     }
   }
@@ -289,27 +289,23 @@ final class DiskWriter: @unchecked Sendable {
 
   /// Removes obsolete files.
   func removeDoomed() {
-    let (bodies, segments, partials, mine) = shared.withLock { state in
-      defer {
-        state.doomedPartials.removeAll()
-        state.doomedBodies.removeAll()
-        state.doomedSegments.removeAll()
-      }
-      return (state.doomedBodies, state.doomedSegments, state.doomedPartials, state.epoch == epoch)
+    let (doomed, mine) = shared.withLock { state in
+      defer { state.doomed = DiskState.Doomed() }
+      return (state.doomed, state.epoch == epoch)
     }
     // The index goes first, since it refers to the other files, so that a crash in between restores nothing.
-    if !segments.isEmpty, mine { try? folder.files.remove(folder.path("index")) }
-    if !segments.isEmpty || !bodies.isEmpty { nameChanges.all += 1 }
+    if !doomed.segments.isEmpty, mine { try? folder.files.remove(folder.path("index")) }
+    if !doomed.segments.isEmpty || !doomed.bodies.isEmpty { nameChanges.all += 1 }
     // A record must not outlive its removal, which lies in the same segment or in a later one.
-    for id in segments.sorted() {
+    for id in doomed.segments.sorted() {
       for lane in lanes.indices { try? folder.files.remove(folder.path(folder.segmentName(id, lane: lane))) }
     }
-    for number in partials {
+    for number in doomed.partials {
       for name in [folder.partialName(number), folder.journalName(number), folder.temporaryBodyName(number)] {
         try? folder.files.remove(folder.path(name))
       }
     }
-    for sequence in bodies {
+    for sequence in doomed.bodies {
       try? folder.files.remove(folder.path(folder.bodyName(sequence)))
       shared.withLock { state in state.bodies[sequence] = nil }
     }
@@ -328,9 +324,7 @@ final class DiskWriter: @unchecked Sendable {
       let before = state.removeAll()
       // The files are lost, but not this batch, which belongs to the new epoch.
       (state.staged, state.queue, state.queueStart, state.stagedBytes) = (staged, queue, start, bytes)
-      state.doomedSegments.removeAll()
-      state.doomedBodies.removeAll()
-      state.doomedPartials.removeAll()
+      state.doomed = DiskState.Doomed()
       state.bodies = SizedTable()
       adopt(&state)
       return before
