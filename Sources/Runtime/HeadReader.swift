@@ -44,17 +44,20 @@ package struct HeadReader: Sendable {
   package mutating func uint32() -> UInt32? { number() }
   package mutating func uint64() -> UInt64? { number() }
 
-  /// Reads a number of eight bytes that counts something, or returns `nil` for one that is no count.
+  /// Reads a number of eight bytes that counts something, or returns `nil` if it exceeds an `Int`.
   package mutating func count() -> Int? { uint64().flatMap { Int(exactly: $0) } }
 
   /// Reads seconds as a 64-bit float of any value.
   package mutating func seconds() -> Double? { uint64().map { Double(bitPattern: $0) } }
 
   /// Reads bytes, or returns `nil` if there are fewer.
-  package mutating func data(_ count: Int) -> Data? {
+  package mutating func data(_ count: Int) -> Data? { slice(count).map { Data($0) } }
+
+  /// Reads bytes without a copy, or returns `nil` if there are fewer.
+  package mutating func slice(_ count: Int) -> ArraySlice<UInt8>? {
     guard count >= 0, count <= remaining else { return nil }
     defer { offset += count }
-    return Data(bytes[offset..<offset + count])
+    return bytes[offset..<offset + count]
   }
 
   /// Reads the remaining lines of text, one of them empty if there is no text, or returns `nil` if it is not UTF-8.

@@ -21,16 +21,15 @@ public struct DataCacheEntry: Sendable, Hashable {
     (self.stored, self.expires, self.hits) = (stored, expires, hits)
   }
 
-  /// Creates the entry of bytes that a cache holds in memory.
+  /// Creates the summary of an entry from its head.
+  package init(_ head: CachedDataHead, for key: CacheKey, hits: Int) {
+    (self.key, self.hits, kind, byteCount) = (key, hits, head.kind, head.byteCount)
+    (stored, expires) = (head.stored, head.expires)
+  }
+
+  /// Creates the summary of bytes that a cache holds in memory.
   package init(_ data: CachedData, for key: CacheKey, hits: Int) {
-    self.init(
-      key: key,
-      kind: data.kind,
-      byteCount: data.data.count,
-      stored: data.stored,
-      expires: data.expires,
-      hits: hits,
-    )
+    self.init(CachedDataHead(data), for: key, hits: hits)
   }
 }
 

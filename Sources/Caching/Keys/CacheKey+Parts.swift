@@ -1,3 +1,5 @@
+import VitrineRuntime
+
 extension CacheKey {
   /// A part of a key.
   public enum Part: Hashable, Sendable {
@@ -120,10 +122,9 @@ extension CacheKey {
   ///
   /// Complexity: O(count).
   public var parts: [Part]? {
-    var parts: [Part] = []
-    var rest = bytes[...]
-    while let tag = rest.popFirst() {
-      guard let part = Self.takePart(tag, from: &rest) else { return nil }
+    var (parts, reader) = ([Part](), HeadReader(bytes))
+    while reader.remaining > 0 {
+      guard let part = Self.part(of: &reader) else { return nil }
       parts.append(part)
     }
     return parts
@@ -131,42 +132,33 @@ extension CacheKey {
 
   /// Returns the number of bytes of the first `count` parts, or `nil` if the key has fewer.
   package func end(ofParts count: Int) -> Int? {
-    var rest = bytes[...]
+    var reader = HeadReader(bytes)
     for _ in 0..<count {
-      guard let tag = rest.popFirst(), Self.takePart(tag, from: &rest) != nil else { return nil }
+      guard Self.part(of: &reader) != nil else { return nil }
     }
-    return rest.startIndex
+    return reader.offset
   }
 
-  private static func takePart(_ tag: UInt8, from rest: inout ArraySlice<UInt8>) -> Part? {
-    switch tag {
-    case 0:
-      return Part.none
-    case 1, 2, 6:
-      guard let count = takeLength(from: &rest), count <= rest.count else { return nil }
-      let bytes = Array(rest.prefix(count))
-      rest = rest.dropFirst(count)
-      if tag == 1 { return .text(String(decoding: bytes, as: UTF8.self)) }
-      return tag == 2 ? .bytes(bytes) : .key(CacheKey(bytes: bytes))
-    case 3, 4:
-      guard rest.count >= 8 else { return nil }
-      let word = rest.prefix(8).reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-      rest = rest.dropFirst(8)
-      return tag == 3 ? .integer(Int64(bitPattern: word)) : .number(Double(bitPattern: word))
-    case 5:
-      guard let flag = rest.popFirst(), flag < 2 else { return nil }
-      return .flag(flag == 1)
-    default:
-      return nil
+  private static func part(of reader: inout HeadReader) -> Part? {
+    switch reader.uint8() {
+    case 0: return Part.none
+    case 1: return slice(of: &reader).map { .text(String(decoding: $0, as: UTF8.self)) }
+    case 2: return slice(of: &reader).map { .bytes(Array($0)) }
+    case 3: return reader.number(Int64.self).map { .integer($0) }
+    case 4: return reader.uint64().map { .number(Double(bitPattern: $0)) }
+    case 5: return reader.uint8().flatMap { $0 < 2 ? .flag($0 == 1) : nil }
+    case 6: return slice(of: &reader).map { .key(CacheKey(bytes: Array($0))) }
+    default: return nil
     }
   }
 
-  private static func takeLength(from rest: inout ArraySlice<UInt8>) -> Int? {
+  /// Reads bytes behind their number, which has seven bits in each byte, the lowest first.
+  private static func slice(of reader: inout HeadReader) -> ArraySlice<UInt8>? {
     var length = 0
     var shift = 0
-    while shift < 56, let byte = rest.popFirst() {
+    while shift < 56, let byte = reader.uint8() {
       length |= Int(byte & 0x7F) << shift
-      if byte < 0x80 { return length }
+      if byte < 0x80 { return reader.slice(length) }
       shift += 7
     }
     return nil

@@ -90,14 +90,7 @@ extension RedisCache {
       let keys = names.map { CacheKey(bytes: Array($0.dropFirst(prefix.count))) }
       for (key, head) in zip(keys, try await self.readHeads(of: keys)) {
         guard let head else { continue }
-        entries[key] = DataCacheEntry(
-          key: key,
-          kind: head.kind,
-          byteCount: head.byteCount,
-          stored: head.stored,
-          expires: head.expires,
-          hits: 1,
-        )
+        entries[key] = DataCacheEntry(head, for: key, hits: 1)
       }
     }
     return Array(entries.values)

@@ -68,12 +68,6 @@ extension DiskWriter {
     }
   }
 
-  private func prepare() throws(FileError) {
-    guard shared.withLock({ $0.phase == .open }) else { throw FileError("closed") }
-    if let retry = shared.withLock({ $0.retryUptime }), clock.uptime < retry { throw FileError(code: EAGAIN) }
-    try ensureFolder()
-  }
-
   private func begin(_ body: StreamedBody) throws(FileError) {
     let now = clock.now.timeIntervalSinceReferenceDate
     (body.number, body.epoch) = shared.withLock { state in

@@ -115,8 +115,7 @@ final class DiskWriter: @unchecked Sendable {
 
   private func perform(_ batch: [StagedOperation]) {
     do throws(FileError) {
-      if let retry = shared.withLock({ $0.retryUptime }), clock.uptime < retry { throw FileError(code: EAGAIN) }
-      try ensureFolder()
+      try prepare()
       let owed = shared.withLock { $0.owedRemovals }
       let spilled = batch.reduce(0) { $0 + $1.byteCount }
       try makeRoom(for: spilled + owed.count * RecordHeader.size, limit: currentLimit())
@@ -311,8 +310,15 @@ final class DiskWriter: @unchecked Sendable {
     }
   }
 
+  /// Throws while nothing may be written, and otherwise makes sure that the folder is there.
+  func prepare() throws(FileError) {
+    guard shared.withLock({ $0.phase == .open }) else { throw FileError("closed") }
+    if let retry = shared.withLock({ $0.retryUptime }), clock.uptime < retry { throw FileError(code: EAGAIN) }
+    try ensureFolder()
+  }
+
   /// Creates the folder again if it was deleted.
-  func ensureFolder() throws(FileError) {
+  private func ensureFolder() throws(FileError) {
     if let lockFile, !lockFile.isDeleted {
       guard owesFormat else { return }
       try folder.writeFormat(shared.withLock { $0.secret })

@@ -56,14 +56,7 @@ extension S3DataCache {
       guard let (head, ownKey) = (try? await self.head(of: object, key)) ?? nil, let key = key ?? ownKey,
         self.object(of: key) == object
       else { return nil }
-      return DataCacheEntry(
-        key: key,
-        kind: head.kind,
-        byteCount: head.byteCount,
-        stored: head.stored,
-        expires: head.expires,
-        hits: 1,
-      )
+      return DataCacheEntry(head, for: key, hits: 1)
     }
     return entries?.compactMap(\.self) ?? []
   }
