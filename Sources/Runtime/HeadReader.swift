@@ -1,6 +1,6 @@
 /// A reader of the heads that caches store: little-endian numbers, dates, bytes and lines of text.
 ///
-/// Every format of a small record is read by it and written by a ``HeadWriter``: the files of a disk cache, the heads of
+/// It reads every format of a small record, and a ``HeadWriter`` writes it: the files of a disk cache, the heads of
 /// remote tiers, and the metadata of responses and images. A format begins with its version or another mark that no
 /// other format has. Each read is checked against the end in every build, so a truncated or foreign head gives `nil`.
 package struct HeadReader: Sendable {
