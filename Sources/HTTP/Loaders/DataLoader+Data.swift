@@ -32,16 +32,10 @@ extension DataLoader {
 final class DataSink: LoadSink, @unchecked Sendable {
   // Sendable, since a loader makes one call at a time, and all other state has a lock.
 
-  private enum Handle {
-    case none
-    case cancelledEarly
-    case attached(any LoadHandle)
-  }
-
   let outcome = Deferred<Result<(HTTPResponse, Data), HTTPError>>()
   let hooks: LoadHooks
   var canStartOver: Bool { true }
-  private let handle = Lock(Handle.none)
+  private let wrapped: Lock<WrappedHandle>
   private let maxResponseBytes: Int
   private let url: String
   private var response: HTTPResponse?
@@ -49,27 +43,22 @@ final class DataSink: LoadSink, @unchecked Sendable {
 
   init(_ request: HTTPRequest, _ hooks: LoadHooks) {
     self.hooks = hooks
+    wrapped = Lock(WrappedHandle(request.priority))
     maxResponseBytes = request.maxResponseBytes
     url = request.url.string
   }
 
   func attach(_ new: any LoadHandle) {
-    let isCancelled = handle.withLock { handle in
-      if case .cancelledEarly = handle { return true }
-      handle = .attached(new)
-      return false
-    }
-    if isCancelled { new.cancel() }
+    wrapped.withLock { $0.attach(new, startedWith: $0.priority) }
+    runCalls()
   }
 
   func cancel() {
-    let attached: (any LoadHandle)? = handle.withLock { handle in
-      if case .attached(let attached) = handle { return attached }
-      handle = .cancelledEarly
-      return nil
-    }
-    attached?.cancel()
+    wrapped.withLock { $0.cancel() }
+    runCalls()
   }
+
+  private func runCalls() { wrapped.withLock { $0.calls }?.run() }
 
   func receive(_ response: HTTPResponse) -> LoadFlow {
     (self.response, body) = (response, Data())
@@ -94,11 +83,7 @@ final class DataSink: LoadSink, @unchecked Sendable {
     }
     body = Data()
     // The handle is released without the lock, since this may be the last reference to a foreign one.
-    let attached: (any LoadHandle)? = handle.withLock { handle in
-      guard case .attached(let attached) = handle else { return nil }
-      handle = .none
-      return attached
-    }
-    withExtendedLifetime(attached) {}
+    let handle = wrapped.withLock { $0.detach() }
+    withExtendedLifetime(handle) {}
   }
 }

@@ -81,7 +81,7 @@ extension RetryingLoad {
         return (true, nil)
       }
       state.stage = .loading
-      if state.end == nil { goOn(&state) }
+      if state.end == nil { state.wrapped.resume() }
       return (false, state.end.take())
     }
     runCalls()
@@ -99,9 +99,9 @@ extension RetryingLoad {
       if let end = state.end.take() { return end }
       if flow == .stop {
         state.isBrokenOff = true
-        tell(&state) { $0.cancel() }
+        state.wrapped.breakOff()
       } else if !state.isPaused {
-        goOn(&state)
+        state.wrapped.resume()
       }
       return nil
     }
@@ -168,7 +168,7 @@ extension RetryingLoad {
   fileprivate func finish(_ error: HTTPError?) {
     let isPutOff = state.withLock { state in
       switch state.stage {
-      case .asking where !state.isCancelled, .delivering:
+      case .asking where !state.wrapped.isCancelled, .delivering:
         state.end = AttemptEnd(error: error)
         return true
       case .asking:
@@ -183,7 +183,7 @@ extension RetryingLoad {
   }
 
   private func finishAttempt(_ error: HTTPError?) {
-    let (mode, earlier, isCancelled) = state.withLock { ($0.mode, $0.failure, $0.isCancelled) }
+    let (mode, earlier, isCancelled) = state.withLock { ($0.mode, $0.failure, $0.wrapped.isCancelled) }
     switch mode {
     case .drop(let delay, _):
       // The server's failure counts, and not a failure to read its body.

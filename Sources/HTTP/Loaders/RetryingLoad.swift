@@ -2,8 +2,7 @@ import VitrineRuntime
 
 /// A load with all its attempts, and the handle for its caller.
 ///
-/// Foreign code is neither called nor released under the lock. Calls to an attempt's handle are decided under the lock
-/// and made after it, in that order. Values that leave the state are moved out of it.
+/// Foreign code is neither called nor released under the lock. Values that leave the state are moved out of it.
 final class RetryingLoad: LoadHandle {
   /// The state of the load.
   enum Stage {
@@ -32,16 +31,13 @@ final class RetryingLoad: LoadHandle {
   struct State {
     var attempt = 0
     var stage = Stage.loading
-    var handle: (any LoadHandle)?
-    var priority: Priority
-    var isCancelled = false
+    /// The handle of the attempt.
+    var wrapped: WrappedHandle
     /// Set if the attempt must end because its data is useless.
     var isBrokenOff = false
     /// Set while the sink is paused; below it, the number of times that it resumed.
     var isPaused = false
     var resumes = 0
-    /// Set if the attempt must be resumed once its handle is known.
-    var owesResume = false
     /// The timer of the next attempt.
     var alarm: ScheduledAction?
     var hasBegun = false
@@ -51,8 +47,6 @@ final class RetryingLoad: LoadHandle {
     var failure: HTTPError?
     /// The end of the attempt, if it ended while the policy was deciding about its response.
     var end: AttemptEnd?
-    /// The pending calls to handles, created with the first call.
-    var calls: SerialCalls?
     var sink: (any LoadSink)?
   }
 
@@ -73,7 +67,7 @@ final class RetryingLoad: LoadHandle {
     (self.request, self.owner) = (request, owner)
     (hooks, canStartOver) = (sink.hooks, sink.canStartOver)
     started = owner.clock.uptime
-    state = Lock(State(priority: request.priority, sink: sink))
+    state = Lock(State(wrapped: WrappedHandle(request.priority), sink: sink))
   }
 
   var policy: RetryPolicy { owner.policy }
@@ -87,20 +81,16 @@ final class RetryingLoad: LoadHandle {
   // MARK: For the caller
 
   var priority: Priority {
-    get { state.withLock { $0.priority } }
+    get { state.withLock { $0.wrapped.priority } }
     set {
-      state.withLock { state in
-        state.priority = newValue
-        tell(&state) { $0.priority = newValue }
-      }
+      state.withLock { $0.wrapped.reprioritize(newValue) }
       runCalls()
     }
   }
 
   func cancel() {
     let (alarm, isIdle) = state.withLock { state -> (ScheduledAction?, Bool) in
-      state.isCancelled = true
-      tell(&state) { $0.cancel() }
+      state.wrapped.cancel()
       switch state.stage {
       case .waiting, .heldBack: break
       case .asking where state.end != nil: break
@@ -120,7 +110,7 @@ final class RetryingLoad: LoadHandle {
       state.isPaused = false
       state.resumes += 1
       switch state.stage {
-      case .loading: goOn(&state)
+      case .loading: state.wrapped.resume()
       case .asking, .delivering, .waiting: break
       case .heldBack:
         state.stage = .waiting
@@ -132,24 +122,8 @@ final class RetryingLoad: LoadHandle {
     if let heldBack { startAttempt(after: heldBack) }
   }
 
-  // MARK: The attempt's handle
-
-  /// Adds a call to the attempt's handle, which the next ``runCalls()`` makes.
-  func tell(_ state: inout State, _ call: @escaping @Sendable (any LoadHandle) -> Void) {
-    guard let handle = state.handle else { return }
-    let calls = state.calls ?? SerialCalls()
-    state.calls = calls
-    calls.add { call(handle) }
-  }
-
-  /// Resumes the attempt after a pause.
-  func goOn(_ state: inout State) {
-    if state.handle == nil { state.owesResume = true }
-    tell(&state) { $0.resume() }
-  }
-
-  /// Makes the pending calls to the handle, without a lock.
-  func runCalls() { state.withLock { $0.calls }?.run() }
+  /// Makes the pending calls to the attempt's handle, without a lock.
+  func runCalls() { state.withLock { $0.wrapped.calls }?.run() }
 
   // MARK: Attempts
 
@@ -157,7 +131,7 @@ final class RetryingLoad: LoadHandle {
   func startAttempt(after previous: Int = 0) {
     let (next, _, _) = state.withLock { state -> (HTTPRequest?, ScheduledAction?, (any LoadHandle)?) in
       guard state.attempt == previous, previous == 0 || state.stage == .waiting else { return (nil, nil, nil) }
-      let past = (state.alarm.take(), state.handle.take())
+      let past = (state.alarm.take(), state.wrapped.reset())
       guard !state.isPaused else {
         state.stage = .heldBack
         return (nil, past.0, past.1)
@@ -165,7 +139,6 @@ final class RetryingLoad: LoadHandle {
       state.attempt += 1
       state.stage = .loading
       state.mode = .deliver(skipping: 0)
-      state.owesResume = false
       return (nextRequest(state), past.0, past.1)
     }
     guard let next else { return }
@@ -175,7 +148,7 @@ final class RetryingLoad: LoadHandle {
   /// Returns the request, or a request for the bytes that the sink does not have yet.
   private func nextRequest(_ state: borrowing State) -> HTTPRequest {
     var next = request
-    next.priority = state.priority
+    next.priority = state.wrapped.priority
     if state.delivered > 0, let identity = state.identity {
       let first = identity.offset + state.delivered
       next.headers["Range"] = "bytes=\(first)-\(ContentRange(identity.head).map { "\($0.end)" } ?? "")"
@@ -190,11 +163,7 @@ final class RetryingLoad: LoadHandle {
       guard state.attempt == number, state.sink != nil, state.stage != .waiting, state.stage != .heldBack else {
         return
       }
-      state.handle = handle
-      let priority = state.priority
-      if priority != request.priority { tell(&state) { $0.priority = priority } }
-      if state.isCancelled || state.isBrokenOff { tell(&state) { $0.cancel() } }
-      if state.owesResume { tell(&state) { $0.resume() } }
+      state.wrapped.attach(handle, startedWith: request.priority, isBrokenOff: state.isBrokenOff)
     }
     runCalls()
   }
@@ -204,8 +173,8 @@ final class RetryingLoad: LoadHandle {
   /// - Returns: The number of the attempt, or `nil` if the load was cancelled.
   func beginWaiting() -> Int? {
     let (number, _) = state.withLock { state -> (Int?, (any LoadHandle)?) in
-      let handle = state.handle.take()
-      guard !state.isCancelled else { return (nil, handle) }
+      let handle = state.wrapped.detach()
+      guard !state.wrapped.isCancelled else { return (nil, handle) }
       state.stage = .waiting
       return (state.attempt, handle)
     }
@@ -236,7 +205,7 @@ final class RetryingLoad: LoadHandle {
 
   /// Ends the load, once.
   func end(_ error: HTTPError?) {
-    let (sink, _) = state.withLock { ($0.sink.take(), $0.handle.take()) }
+    let (sink, _) = state.withLock { ($0.sink.take(), $0.wrapped.detach()) }
     sink?.finish(error)
   }
 

@@ -1,0 +1,60 @@
+import VitrineRuntime
+
+/// The handle of a wrapped loader's load, in the locked state of the load that wraps it.
+///
+/// The caller may use its load before the wrapped one has a handle, which then learns of it. Calls to the handle are
+/// decided under the wrapping load's lock, and made by ``SerialCalls/run()`` after it, in that order.
+struct WrappedHandle {
+  private var handle: (any LoadHandle)?
+  private(set) var priority: Priority
+  private(set) var isCancelled = false
+  /// Set if the load must be resumed once its handle is known.
+  private var owesResume = false
+  /// The pending calls to handles, created with the first call.
+  private(set) var calls: SerialCalls?
+
+  init(_ priority: Priority) { self.priority = priority }
+
+  mutating func reprioritize(_ new: Priority) {
+    priority = new
+    tell { $0.priority = new }
+  }
+
+  mutating func cancel() {
+    isCancelled = true
+    breakOff()
+  }
+
+  /// Cancels the wrapped load only.
+  mutating func breakOff() { tell { $0.cancel() } }
+
+  mutating func resume() {
+    if handle == nil { owesResume = true }
+    tell { $0.resume() }
+  }
+
+  /// Stores the handle of a load that was started with a priority, and makes up for earlier calls.
+  mutating func attach(_ new: any LoadHandle, startedWith old: Priority, isBrokenOff: Bool = false) {
+    handle = new
+    let priority = priority
+    if priority != old { tell { $0.priority = priority } }
+    if isCancelled || isBrokenOff { breakOff() }
+    if owesResume { tell { $0.resume() } }
+  }
+
+  /// Moves the handle of an ended load out, so that it is released without the lock.
+  mutating func detach() -> (any LoadHandle)? { handle.take() }
+
+  /// Prepares for another load.
+  mutating func reset() -> (any LoadHandle)? {
+    owesResume = false
+    return detach()
+  }
+
+  private mutating func tell(_ call: @escaping @Sendable (any LoadHandle) -> Void) {
+    guard let handle else { return }
+    let calls = calls ?? SerialCalls()
+    self.calls = calls
+    calls.add { call(handle) }
+  }
+}
