@@ -25,6 +25,8 @@ struct RedirectChain: Sendable {
     get { request.headers }
     set { request.headers = newValue }
   }
+  /// The number of challenges that a hook was asked to answer.
+  private(set) var answerCount = 0
   private var policy: RedirectPolicy { request.redirectPolicy }
 
   /// - Parameters:
@@ -38,6 +40,46 @@ struct RedirectChain: Sendable {
   /// Returns `true` if the response is a redirect to follow.
   func isToFollow(_ head: HTTPResponse) -> Bool {
     policy.limit != nil && [301, 302, 303, 307, 308].contains(head.status) && head.headers["Location"] != nil
+  }
+
+  /// Returns `true` if the response is a challenge that a hook may answer.
+  func isToAnswer(_ head: HTTPResponse, _ hooks: LoadHooks) -> Bool {
+    head.status == 401 && hooks.challenge != nil && answerCount < 2
+  }
+
+  /// Returns the error of a response that must not be delivered.
+  func objection(to head: HTTPResponse) -> HTTPError? {
+    if let length = head.announcedLength(of: request.method), length > request.maxResponseBytes {
+      return error(.tooLarge, "the body has \(length) bytes, more than the limit of \(request.maxResponseBytes)")
+    }
+    guard head.status == 206, headers["Range"] == nil else { return nil }
+    return error(.protocolError, "the server sent a partial response (206) without a range request")
+  }
+
+  /// Returns the request as ``LoadHooks/willSend`` changes it.
+  func prepared(by hooks: LoadHooks) async -> Result<HTTPRequest, HTTPError> {
+    var changed = request
+    do {
+      try await hooks.willSend?(&changed)
+      return .success(changed)
+    } catch let cause {
+      return .failure(error(.preparationFailed, cause: cause, "the hook before sending threw: \(cause)"))
+    }
+  }
+
+  /// Counts a challenge, and returns it for ``answer(to:by:)``.
+  mutating func challenge(_ head: HTTPResponse) -> HTTPChallenge {
+    defer { answerCount += 1 }
+    return HTTPChallenge(response: head, sent: headers, previousAnswers: answerCount)
+  }
+
+  /// Returns the fields with which ``LoadHooks/challenge`` answers, or `nil` if the response is to be delivered.
+  func answer(to challenge: HTTPChallenge, by hooks: LoadHooks) async -> Result<HTTPFields?, HTTPError> {
+    do {
+      return .success(try await hooks.challenge?(challenge))
+    } catch let cause {
+      return .failure(error(.preparationFailed, cause: cause, "the hook for challenges threw: \(cause)"))
+    }
   }
 
   /// Returns the redirects on the way to a response whose head arrived at `now`.

@@ -30,7 +30,6 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
   private(set) var isPrepared: Bool
   /// The task of the running hook.
   private var question: Task<Void, Never>?
-  private var answerCount = 0
   /// Set while the response of an unanswered challenge is being delivered.
   private(set) var isDeliveringHeld = false
   /// The body of the challenge's response.
@@ -206,7 +205,7 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
   }
 
   /// A Boolean value that indicates whether the response is a challenge that a hook may answer.
-  var isChallengeToMeet: Bool { head?.status == 401 && hooks.challenge != nil && answerCount < 2 }
+  var isChallengeToMeet: Bool { head.map { chain.isToAnswer($0, hooks) } ?? false }
 
   /// Returns `true` if the response is complete, up to the length that is kept.
   ///
@@ -228,17 +227,7 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
   /// Runs the hook that changes the request, and posts the result.
   func prepare(now: Duration) {
     started = now
-    question = Task { [request, hooks, mailbox] in
-      var changed = request
-      do {
-        try await hooks.willSend?(&changed)
-        mailbox.post(.prepared(self, .success(changed)))
-      } catch {
-        let detail = "the hook before sending threw: \(error)"
-        let failure = HTTPError(.preparationFailed, url: request.url.string, cause: error, detail)
-        mailbox.post(.prepared(self, .failure(failure)))
-      }
-    }
+    question = Task { [chain, hooks, mailbox] in mailbox.post(.prepared(self, await chain.prepared(by: hooks))) }
   }
 
   /// Adopts the request as the hook has changed it.
@@ -252,16 +241,9 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
   /// Runs the hook that answers a challenge, and posts the result.
   func askForAnswer() {
     guard let head else { return }
-    let challenge = HTTPChallenge(response: head, sent: chain.headers, previousAnswers: answerCount)
-    answerCount += 1
-    question = Task { [asked, hooks, mailbox] in
-      do {
-        mailbox.post(.answered(self, .success(try await hooks.challenge?(challenge))))
-      } catch {
-        let detail = "the hook for challenges threw: \(error)"
-        let failure = HTTPError(.preparationFailed, url: asked, cause: error, detail)
-        mailbox.post(.answered(self, .failure(failure)))
-      }
+    let challenge = chain.challenge(head)
+    question = Task { [chain, hooks, mailbox] in
+      mailbox.post(.answered(self, await chain.answer(to: challenge, by: hooks)))
     }
   }
 
@@ -323,11 +305,9 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
     self.head = head
     cookies?.store(head.headers.values(for: "Set-Cookie"), from: url)
     guard !isRedirectToFollow, !isChallengeToMeet else { return true }
-    if let length = head.announcedLength(of: chain.request.method), length > request.maxResponseBytes {
-      return fail(.tooLarge, "the body has \(length) bytes, more than the limit of \(request.maxResponseBytes)")
-    }
-    if head.status == 206, request.headers["Range"] == nil {
-      return fail(.protocolError, "the server sent a partial response (206) without a range request")
+    if let objection = chain.objection(to: head) {
+      failure = objection
+      return false
     }
     isHeadDelivered = true
     return follow(sink?.receive(head) ?? .stop)

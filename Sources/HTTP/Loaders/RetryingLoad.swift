@@ -58,14 +58,15 @@ final class RetryingLoad: LoadHandle {
 
   let request: HTTPRequest
   let hooks: LoadHooks
-  let canStartOver: Bool
+  /// ``LoadSink/canStartOver`` of the sink.
+  let startsOverIfNeeded: Bool
   let state: Lock<State>
   private let owner: RetryingLoader
   private let started: Duration
 
   init(_ request: HTTPRequest, sink: any LoadSink, of owner: RetryingLoader) {
     (self.request, self.owner) = (request, owner)
-    (hooks, canStartOver) = (sink.hooks, sink.canStartOver)
+    (hooks, startsOverIfNeeded) = (sink.hooks, sink.canStartOver)
     started = owner.clock.uptime
     state = Lock(State(wrapped: WrappedHandle(request.priority), sink: sink))
   }
@@ -142,7 +143,7 @@ final class RetryingLoad: LoadHandle {
       return (nextRequest(state), past.0, past.1)
     }
     guard let next else { return }
-    attach(owner.loader.load(next, into: RetryAttemptSink(self)), of: previous + 1, next)
+    attach(owner.loader.load(next, into: self), of: previous + 1, next)
   }
 
   /// Returns the request, or a request for the bytes that the sink does not have yet.

@@ -14,7 +14,6 @@ final class SessionLoad: LoadHandle {
     var resumes = 0
     /// Set if hooks have pending calls, which must precede the sink's end.
     var hasMeasured = false
-    var answers = 0
     // The fields below belong to the current hop.
     var head: HTTPResponse?
     var isHeadDelivered = false
@@ -104,21 +103,18 @@ final class SessionLoad: LoadHandle {
 
   func start() {
     delegate.begin(self)
-    let request = state.withLock { $0.request }
+    let (request, hop) = state.withLock { ($0.request, $0.hop) }
     if let total = request.timeouts.total {
       let alarm = SystemClock().schedule(after: total) { [weak self] in self?.runOut() }
       state.withLock { $0.alarm = alarm }
     }
-    guard let willSend = hooks.willSend else { return startHop() }
+    guard hooks.willSend != nil else { return startHop() }
     let question = Task {
-      var changed = request
-      do {
-        try await willSend(&changed)
-        let final = changed
-        state.withLock { ($0.request, $0.hop) = (final, RedirectChain(final, asked: asked)) }
+      switch await hop.prepared(by: hooks) {
+      case .success(let changed):
+        state.withLock { ($0.request, $0.hop) = (changed, RedirectChain(changed, asked: asked)) }
         startHop()
-      } catch {
-        end(self.error(.preparationFailed, cause: error, "the hook before sending threw: \(error)"))
+      case .failure(let error): end(error)
       }
     }
     keep(question)
@@ -173,7 +169,7 @@ final class SessionLoad: LoadHandle {
       state.task = task
       // The end may have come during the look-up of an address.
       let isLate = state.isCancelled || state.sink == nil
-      return (isLate, !isLate && hop.count == 0 && state.answers == 0 ? state.sink : nil)
+      return (isLate, !isLate && hop.count == 0 && hop.answerCount == 0 ? state.sink : nil)
     }
     sink?.begin()
     // A task that never ran reports its end only once it is resumed.
@@ -194,7 +190,7 @@ final class SessionLoad: LoadHandle {
 
   func receive(_ response: URLResponse) -> Bool {
     guard let response = response as? HTTPURLResponse else { return fail(.protocolError, "not an HTTP response") }
-    let (hop, request, answers, hasHead) = state.withLock { ($0.hop, $0.request, $0.answers, $0.head != nil) }
+    let (hop, hasHead) = state.withLock { ($0.hop, $0.head != nil) }
     // URLSession reports each part of a `multipart/x-mixed-replace` as a response of its own.
     guard !hasHead else { return fail(.protocolError, "the server sent a second response to one request") }
     var head = HTTPResponse(status: response.statusCode, url: hop.url, redirectCount: hop.count)
@@ -209,13 +205,8 @@ final class SessionLoad: LoadHandle {
     head.redirects = hop.redirects(at: systemUptime())
     options.cookies?.store(head.headers.values(for: "Set-Cookie"), from: hop.url)
     state.withLock { $0.head = head }
-    if hop.isToFollow(head) || head.status == 401 && hooks.challenge != nil && answers < 2 { return true }
-    if let length = head.announcedLength(of: hop.request.method), length > request.maxResponseBytes {
-      return fail(.tooLarge, "the body has \(length) bytes, more than the limit of \(request.maxResponseBytes)")
-    }
-    if head.status == 206, request.headers["Range"] == nil {
-      return fail(.protocolError, "the server sent a partial response (206) without a range request")
-    }
+    if hop.isToFollow(head) || hop.isToAnswer(head, hooks) { return true }
+    if let objection = hop.objection(to: head) { return fail(objection) }
     let sink = state.withLock { state in
       state.isHeadDelivered = true
       return state.sink
@@ -274,23 +265,17 @@ final class SessionLoad: LoadHandle {
   }
 
   private func askForAnswer(_ head: HTTPResponse, _ hop: RedirectChain) {
-    let previous = state.withLock { state in
-      defer { state.answers += 1 }
-      return state.answers
-    }
-    let challenge = HTTPChallenge(response: head, sent: hop.headers, previousAnswers: previous)
+    let challenge = state.withLock { $0.hop.challenge(head) }
     let question = Task {
-      do {
-        if let answer = try await hooks.challenge?(challenge) {
-          state.withLock { state in
-            state.held = Data()
-            state.hop.headers.replace(with: answer)
-          }
-          return startHop()
+      switch await hop.answer(to: challenge, by: hooks) {
+      case .success(let answer?):
+        state.withLock { state in
+          state.held = Data()
+          state.hop.headers.replace(with: answer)
         }
-        deliverHeld(head)
-      } catch {
-        end(self.error(.preparationFailed, cause: error, "the hook for challenges threw: \(error)"))
+        startHop()
+      case .success(nil): deliverHeld(head)
+      case .failure(let error): end(error)
       }
     }
     keep(question)
@@ -341,7 +326,10 @@ final class SessionLoad: LoadHandle {
   }
 
   private func fail(_ code: HTTPError.Code, _ detail: String) -> Bool {
-    let failure = error(code, detail)
+    fail(error(code, detail))
+  }
+
+  private func fail(_ failure: HTTPError) -> Bool {
     state.withLock { $0.failure = failure }
     return false
   }

@@ -1,24 +1,8 @@
 import VitrineRuntime
 
-/// The sink of a single attempt.
-final class RetryAttemptSink: LoadSink {
-  private let load: RetryingLoad
-
-  init(_ load: RetryingLoad) { self.load = load }
-
-  var hooks: LoadHooks { load.hooks }
-
-  func begin() { load.begin() }
-
-  func receive(_ response: HTTPResponse) -> LoadFlow { load.receive(response) }
-
-  func receive(_ bytes: RawSpan) -> LoadFlow { load.receive(bytes) }
-
-  func finish(_ error: HTTPError?) { load.finish(error) }
-}
-
-extension RetryingLoad {
-  fileprivate func begin() {
+/// The sink of each attempt. An attempt delivers one response, so ``LoadSink/canStartOver`` is `false`.
+extension RetryingLoad: LoadSink {
+  func begin() {
     let sink: (any LoadSink)? = state.withLock { state in
       guard !state.hasBegun else { return nil }
       state.hasBegun = true
@@ -29,7 +13,7 @@ extension RetryingLoad {
 
   // MARK: The head
 
-  fileprivate func receive(_ response: HTTPResponse) -> LoadFlow {
+  func receive(_ response: HTTPResponse) -> LoadFlow {
     guard let error = failure(of: response), request.isIdempotent else { return accept(response) }
     guard policy.isShort else {
       let number = state.withLock { state in
@@ -67,7 +51,7 @@ extension RetryingLoad {
 
   /// Makes the next head the first one again, if the sink can start over.
   private func startsOver(_ state: inout State) -> Bool {
-    guard canStartOver else { return false }
+    guard startsOverIfNeeded else { return false }
     (state.identity, state.delivered) = (nil, 0)
     return true
   }
@@ -130,7 +114,7 @@ extension RetryingLoad {
 
   // MARK: The body
 
-  fileprivate func receive(_ bytes: RawSpan) -> LoadFlow {
+  func receive(_ bytes: RawSpan) -> LoadFlow {
     let count = bytes.byteCount
     let (sink, skipped, unseen): ((any LoadSink)?, Int, LoadFlow) = state.withLock { state in
       // A loader that ignores pauses would deliver bytes before the head.
@@ -165,7 +149,7 @@ extension RetryingLoad {
 
   // MARK: The end
 
-  fileprivate func finish(_ error: HTTPError?) {
+  func finish(_ error: HTTPError?) {
     let isPutOff = state.withLock { state in
       switch state.stage {
       case .asking where !state.wrapped.isCancelled, .delivering:
