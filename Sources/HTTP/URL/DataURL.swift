@@ -35,7 +35,7 @@ public struct DataURL: Sendable, Hashable {
     let description = String(decoding: rest[..<comma], as: UTF8.self)
     let parameters = description.split(separator: ";", omittingEmptySubsequences: false).map { String($0.trimmed) }
     let body = rest[rest.index(after: comma)...].prefix { $0 != UInt8(ascii: "#") }
-    let bytes = Self.percentDecoded(body)
+    let bytes = PercentEncoding.decode(body).bytes
 
     let type = parameters.first?.lowercased() ?? ""
     let halves = type.split(separator: "/", omittingEmptySubsequences: false)
@@ -46,32 +46,6 @@ public struct DataURL: Sendable, Hashable {
     }
     guard let decoded = Self.base64Decoded(bytes) else { throw invalid("a data: URL with invalid base64") }
     data = decoded
-  }
-
-  private static func percentDecoded(_ text: Substring.UTF8View) -> [UInt8] {
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(text.count)
-    var escape: [UInt8] = []
-    for byte in text {
-      if escape.isEmpty, byte != UInt8(ascii: "%") {
-        bytes.append(byte)
-        continue
-      }
-      escape.append(byte)
-      guard escape.count == 3 || escape.count == 2 && !byte.isHexDigit else { continue }
-      if escape.count == 3, let value = UInt8(String(decoding: escape.dropFirst(), as: UTF8.self), radix: 16) {
-        bytes.append(value)
-        escape = []
-      } else {
-        // The text is not an escape, but its last byte may begin one.
-        let last = escape.popLast()
-        bytes += escape
-        escape = []
-        if last == UInt8(ascii: "%") { escape = [byte] } else { bytes.append(byte) }
-      }
-    }
-    bytes += escape
-    return bytes
   }
 
   private static func base64Decoded(_ bytes: [UInt8]) -> Data? {

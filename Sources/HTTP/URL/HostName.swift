@@ -1,13 +1,14 @@
-import VitrineRuntime
-
 /// The canonical form of a host.
 enum HostName {
   /// Returns a name in lower case with international labels in Punycode, or an address in canonical form.
   ///
   /// Returns `nil` if the text is neither.
   static func canonical(_ text: Substring) -> String? {
-    if text.hasPrefix("[") { return text.hasSuffix("]") ? address6(text.dropFirst().dropLast()) : nil }
-    guard let decoded = percentDecoded(text) else { return nil }
+    if text.hasPrefix("[") {
+      guard text.hasSuffix("]"), let address = IPAddress(String(text)), address.isIPv6 else { return nil }
+      return "[\(address)]"
+    }
+    guard let decoded = PercentEncoding.decode(text) else { return nil }
     let name = decoded.utf8.allSatisfy { $0 < 128 } ? decoded.lowercased() : international(decoded)
     guard let name, isName(name) else { return nil }
     // Resolvers treat 0x7f.1 as an address, so a check of addresses must do so too.
@@ -16,25 +17,6 @@ enum HostName {
     let isNumber =
       last.utf8.allSatisfy(\.isDigit) || (last.hasPrefix("0x") && last.utf8.dropFirst(2).allSatisfy(\.isHexDigit))
     return isNumber ? address4(labels) : name
-  }
-
-  private static func percentDecoded(_ text: Substring) -> String? {
-    guard text.utf8.contains(UInt8(ascii: "%")) else { return String(text) }
-    var bytes: [UInt8] = []
-    var rest = Array(text.utf8)[...]
-    while let byte = rest.popFirst() {
-      guard byte == UInt8(ascii: "%") else {
-        bytes.append(byte)
-        continue
-      }
-      let digits = rest.prefix(2)
-      guard digits.count == 2, digits.allSatisfy(\.isHexDigit),
-        let value = UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
-      else { return nil }
-      bytes.append(value)
-      rest = rest.dropFirst(2)
-    }
-    return String(validating: bytes, as: UTF8.self)
   }
 
   private static func international(_ name: String) -> String? {
@@ -85,17 +67,6 @@ enum HostName {
     else { return nil }
     let address = numbers.enumerated().reduce(last) { $0 | $1.element << (8 * UInt64(3 - $1.offset)) }
     return [24, 16, 8, 0].map { String(address >> $0 & 255) }.joined(separator: ".")
-  }
-
-  private static func address6(_ text: Substring) -> String? {
-    var address = in6_addr()
-    var buffer = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
-    // The buffers have the sizes that the functions require, and outlive the calls.
-    guard unsafe inet_pton(AF_INET6, String(text), &address) == 1,
-      unsafe inet_ntop(AF_INET6, &address, &buffer, socklen_t(buffer.count)) != nil
-    else { return nil }
-    let bytes = buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
-    return "[\(String(decoding: bytes, as: UTF8.self))]"
   }
 }
 

@@ -24,6 +24,28 @@ public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
     self.bytes = bytes
   }
 
+  /// Converts a socket address, or returns `nil` if it is of another family.
+  init?(socketAddress address: UnsafePointer<sockaddr>?) {
+    guard let address = unsafe address else { return nil }
+    // The family determines how many bytes are valid.
+    switch unsafe CInt(address.pointee.sa_family) {
+    case AF_INET:
+      self.init(
+        bytes: unsafe address.withMemoryRebound(to: sockaddr_in.self, capacity: 1) { pointer in
+          unsafe withUnsafeBytes(of: pointer.pointee.sin_addr) { unsafe Array($0) }
+        }
+      )
+    case AF_INET6:
+      self.init(
+        bytes: unsafe address.withMemoryRebound(to: sockaddr_in6.self, capacity: 1) { pointer in
+          unsafe withUnsafeBytes(of: pointer.pointee.sin6_addr) { unsafe Array($0) }
+        }
+      )
+    default:
+      return nil
+    }
+  }
+
   private static func bytes4(_ text: String) -> [UInt8]? {
     guard let canonical = HostName.canonical(text[...]) else { return nil }
     let parts = canonical.split(separator: ".").compactMap { UInt8($0) }

@@ -5,18 +5,27 @@ package enum PercentEncoding {
   /// Returns `nil` if a `%` encodes nothing, or the bytes are not UTF-8, or contain a zero.
   package static func decode(_ text: some StringProtocol) -> String? {
     guard text.utf8.contains(UInt8(ascii: "%")) else { return text.utf8.contains(0) ? nil : String(text) }
-    var bytes: [UInt8] = []
-    var rest = Array(text.utf8)[...]
+    let (bytes, hasStray) = decode(text.utf8)
+    return hasStray || bytes.contains(0) ? nil : String(validating: bytes, as: UTF8.self)
+  }
+
+  /// Decodes bytes once, keeps each `%` that encodes nothing, and returns whether there was one.
+  static func decode(_ text: some Collection<UInt8>) -> (bytes: [UInt8], hasStray: Bool) {
+    var (bytes, hasStray): ([UInt8], Bool) = ([], false)
+    var rest = Array(text)[...]
+    bytes.reserveCapacity(rest.count)
     while let byte = rest.popFirst() {
-      guard byte == UInt8(ascii: "%") else {
+      if byte != UInt8(ascii: "%") {
         bytes.append(byte)
-        continue
+      } else if rest.count >= 2, let high = digit(rest[rest.startIndex]), let low = digit(rest[rest.startIndex + 1]) {
+        bytes.append(high << 4 | low)
+        rest.removeFirst(2)
+      } else {
+        bytes.append(byte)
+        hasStray = true
       }
-      guard let high = rest.popFirst().flatMap(digit), let low = rest.popFirst().flatMap(digit) else { return nil }
-      bytes.append(high << 4 | low)
     }
-    guard !bytes.contains(0) else { return nil }
-    return String(validating: bytes, as: UTF8.self)
+    return (bytes, hasStray)
   }
 
   /// Encodes all but letters, digits and `-._~`, and the characters of `kept`.

@@ -13,26 +13,13 @@ extension AddressGuard {
     var next = unsafe first
     while let entry = unsafe next {
       // The list belongs to the system, and is freed after this.
-      if let address = unsafe IPAddress(entry.pointee), let objection = objection(to: address) { return objection }
+      if let address = unsafe IPAddress(socketAddress: entry.pointee.ai_addr),
+        let objection = objection(to: address)
+      {
+        return objection
+      }
       unsafe next = entry.pointee.ai_next
     }
     return nil
-  }
-}
-
-extension IPAddress {
-  /// Creates an address from the system's structure, or returns `nil` if it is neither IPv4 nor IPv6.
-  fileprivate init?(_ info: addrinfo) {
-    // Both structures begin as `sockaddr` does, and `ai_family` determines the type.
-    guard let start = unsafe UnsafeRawPointer(info.ai_addr) else { return nil }
-    let bytes: [UInt8]
-    switch unsafe info.ai_family {
-    case AF_INET:
-      bytes = unsafe withUnsafeBytes(of: start.loadUnaligned(as: sockaddr_in.self).sin_addr) { unsafe Array($0) }
-    case AF_INET6:
-      bytes = unsafe withUnsafeBytes(of: start.loadUnaligned(as: sockaddr_in6.self).sin6_addr) { unsafe Array($0) }
-    default: return nil
-    }
-    self.init(bytes: bytes)
   }
 }
