@@ -11,6 +11,6 @@ rm -rf "$TMPDIR"
 mkdir -p "$TMPDIR"
 ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1:max_allocation_size_mb=4096 \
   $work/release/lying-extensions ${CASES:+"$CASES"} >"$work/report.txt" && status=0 || status=$?
-grep -E '^(fault:|[0-9]+ lies:|hang )' "$work/report.txt" || tail -n 3 "$work/report.txt"
+grep -aE '^(fault:|[0-9]+ lies:|hang )' "$work/report.txt" || tail -n 3 "$work/report.txt"
 echo "what became of each: $work/report.txt"
 exit "$status"
