@@ -336,7 +336,8 @@ struct RedisCacheTests {
             let key = key(Int.random(in: 0..<4, using: &random))
             switch Int.random(in: 0..<10, using: &random) {
             case 0..<3:
-              try await cache.write(entry(of: Int.random(in: 1...50_000), seed: UInt64(worker * 100 + step)), for: key)
+              let entry = entry(of: Int.random(in: 1...50_000), seed: UInt64(worker * 100 + step))
+              try await cache.write(entry, for: key)
             case 3: try await cache.erase(key)
             case 4: try await cache.erase(extending: CacheKey { $0.append(CacheKey.Part.none) })
             case 5 where step == 30 && worker == 0: try await cache.eraseAll()
