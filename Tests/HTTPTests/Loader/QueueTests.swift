@@ -83,6 +83,40 @@ struct AdmissionQueueTests {
   }
 
   @Test
+  func oneThatReturnsForAnotherHostStartsInNoSlotOfTheFormer() {
+    var queue = AdmissionQueue<Int>(limit: 10, hostLimit: 1)
+    queue.add(2, host: "b", priority: .normal)
+    let place = queue.add(0, host: "a", priority: .normal)
+    queue.reprioritize(0, .high)
+    queue.add(1, host: "a", priority: .high)
+    queue.add(4, host: "a", priority: .low)
+    #expect(admit(3, from: &queue) == [0, 2, nil])
+    queue.release(host: "a")
+    queue.add(0, host: "b", priority: .normal, place: place)
+    #expect(admit(2, from: &queue) == [1, nil])
+    queue.release(host: "a")
+    #expect(admit(2, from: &queue) == [4, nil])
+    queue.release(host: "b")
+    #expect(admit(1, from: &queue) == [0])
+  }
+
+  @Test
+  func slotsAndRatesHoldTogether() {
+    var queue = AdmissionQueue<Int>(limit: 2, hostLimit: 1, hostRate: RateLimit(requestsPerSecond: 1, burst: 1))
+    for id in 0..<3 { queue.add(id, host: "a", priority: .normal) }
+    queue.add(3, host: "b", priority: .normal)
+    #expect((0..<3).map { _ in queue.admit(now: .zero) } == [0, 3, nil])
+    // A slot without a token lets no load start, and neither does a token without a slot.
+    queue.release(host: "a")
+    #expect(queue.admit(now: .zero) == nil)
+    #expect(queue.due(now: .zero) == .seconds(1))
+    #expect((0..<2).map { _ in queue.admit(now: .seconds(2)) } == [1, nil])
+    queue.release(host: "a")
+    #expect(queue.admit(now: .seconds(2)) == nil)
+    #expect(queue.admit(now: .seconds(3)) == 2)
+  }
+
+  @Test
   func aRaisedLimitLetsThoseStartThatWaited() {
     var queue = AdmissionQueue<Int>(limit: 100, hostLimit: 1)
     for id in 0..<10 { queue.add(id, host: "a", priority: .normal) }

@@ -134,8 +134,9 @@ struct BitWriter {
       writer.checkRoom(64)
       // Only what the buffer has is read.
       unsafe part.withUnsafeBufferPointer { part in
-        for unsafe token in unsafe part {
+        for index in 0..<part.count {
           // A token is a byte, or a length from 3 to 258 and a distance from 1 to 32,768.
+          let token = unsafe part[index]
           if token < 65_536 {
             writer.put(entries[Int(token & 511)])
           } else {
