@@ -62,7 +62,7 @@ public final class LoadScope: Sendable {
   /// The number of loads that have not ended, including waiting ones.
   ///
   /// Complexity: O(n) in the number of loads.
-  public var taskCount: Int {
+  package var taskCount: Int {
     // A task's caller may read this before the scope is notified of the end. The two locks are not held together, since
     // a task reads the limit under its own lock.
     state.withLock { $0.tasks }.values.count { !$0.isEnded }

@@ -172,7 +172,7 @@ extension PipelineCache {
 
   private func keepInMemory(_ image: LoadedImage, _ request: ImageRequest) -> Bool {
     let keys = request.keys
-    return memory?.set(CachedImage(image), for: keys.image, cost: image.cost, group: keys.fetch) ?? false
+    return memory?.store(CachedImage(image), for: keys.image, cost: image.cost, group: keys.fetch) ?? false
   }
 
   private func drop(_ request: ImageRequest, from tiers: Tier) async {

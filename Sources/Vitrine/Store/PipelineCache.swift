@@ -52,7 +52,7 @@ public struct PipelineCache: Sendable {
         memory?.remove(request.keys.image)
         return
       }
-      memory?.set(
+      memory?.store(
         CachedImage(ImageContainer(newValue)),
         for: request.keys.image,
         cost: newValue.byteCount,

@@ -266,7 +266,7 @@ final class Settlement: Sendable {
     guard image.validity.isKept, made.request.cacheAccess.contains(.memoryWrites), !made.request.keepsEncodedData,
       let memory, !isOutdated(made)
     else { return }
-    memory.set(CachedImage(image), for: made.key, cost: image.cost, group: made.request.keys.fetch)
+    memory.store(CachedImage(image), for: made.key, cost: image.cost, group: made.request.keys.fetch)
     // The check is repeated after the write: newer bytes that arrive later remove the image themselves.
     guard isOutdated(made) else { return }
     memory.updateVariants(of: made.request.keys.fetch) { [key = made.key] in

@@ -221,7 +221,7 @@ struct ExactCountTests {
   ) throws {
     let steps = request.processors.count
     func set(_ image: LoadedImage, _ key: CacheKey) {
-      memory.set(CachedImage(image), for: key, cost: image.cost, group: request.keys.fetch)
+      memory.store(CachedImage(image), for: key, cost: image.cost, group: request.keys.fetch)
     }
     switch state {
     case .nothing: break
