@@ -1,6 +1,7 @@
 import Contest
 import Foundation
 import Vitrine
+import VitrineHTTP
 import VitrineTesting
 
 /// A loader that always answers at once with the same bytes, so that only the pipeline's cost remains.

@@ -1,5 +1,6 @@
 import Foundation
 import Vitrine
+import VitrineImaging
 import VitrineSVG
 import VitrineTIFF
 

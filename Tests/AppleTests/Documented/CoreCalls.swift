@@ -1,6 +1,7 @@
 // The calls of the core that stand in VitrineApple.md, so that they compile.
 
 import Vitrine
+import VitrineImaging
 import VitrineApple
 import VitrineRuntime
 
