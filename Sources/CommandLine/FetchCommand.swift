@@ -88,7 +88,7 @@ struct FetchCommand: Command {
     }
     let recorder = tracePath.map { _ in TraceRecorder() }
     let tiers = shared.cache(behind: cache)
-    let pipeline = ImagePipeline {
+    let pipeline = ImagePipeline(.ephemeral) {
       $0.recorder = recorder
       // Each URL is loaded once, so a memory cache would have no hits.
       $0.memoryCache = nil

@@ -63,7 +63,7 @@ func benchCold(rounds: Int) async throws -> [String] {
   try await measureMemory(urls, body)
   let size = TargetSize.pixels(8, 8)
   func pipeline(_ configure: (inout ImagePipeline.Configuration) -> Void = { _ in }) -> ImagePipeline {
-    ImagePipeline {
+    ImagePipeline(.ephemeral) {
       $0.memoryCache = nil
       $0.loader = loader
       configure(&$0)
@@ -133,7 +133,7 @@ private func tenThousand(
 /// The peak memory of the process with this many tasks, beyond that before.
 private func measureMemory(_ urls: [URL], _ body: Data) async throws {
   guard resetPeakMemory(), let before = peakMemory() else { return }
-  let pipeline = ImagePipeline {
+  let pipeline = ImagePipeline(.ephemeral) {
     $0.memoryCache = nil
     $0.loader = InstantLoader(body: body)
   }
@@ -155,7 +155,7 @@ private struct SilentLoader: DataLoader {
 func measureWaiting() async {
   let count = Int(ProcessInfo.processInfo.environment["WAITING"] ?? "") ?? 100_000
   guard let start = memory() else { return }
-  let pipeline = ImagePipeline {
+  let pipeline = ImagePipeline(.ephemeral) {
     $0.memoryCache = nil
     $0.loader = SilentLoader()
   }

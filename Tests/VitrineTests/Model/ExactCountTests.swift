@@ -79,7 +79,7 @@ struct ExactCountTests {
     let (executor, loader, disk, clock) = (StepExecutor(), StepLoader(), StepDisk(), ManualClock())
     let counted = Box(Counts())
     let memory = MemoryCache<CachedImage>(costLimit: 1 << 20, clock: clock)
-    let pipeline = ImagePipeline {
+    let pipeline = ImagePipeline(.ephemeral) {
       $0.memoryCache = memory
       $0.memoryPressure = nil
       $0.diskCache = disk
