@@ -2,6 +2,7 @@
 
 import Foundation
 import Vitrine
+import VitrineCaching
 
 func limits() -> ImagePipeline {
   // snippet.show

@@ -1,21 +1,15 @@
-// A program that imports Vitrine also gets what its API names of the modules that Vitrine joins. What only a decoder, an
-// encoder, a loader or a cache of a program's own needs is in VitrineImaging, VitrineHTTP and VitrineCaching. Foundation
-// and the C library, which VitrineRuntime passes on within the package, are not exported.
+// A program that imports Vitrine also gets what its API names of the modules that Vitrine joins. Loaders, caches of bytes
+// beside the disk cache, decoding without a pipeline, and the protocols for decoders, encoders, loaders and caches of a
+// program's own are in VitrineHTTP, VitrineCaching and VitrineImaging. Foundation and the C library, which VitrineRuntime
+// passes on within the package, are not exported.
 @_exported public import struct VitrineCaching.CacheKey
-@_exported public import struct VitrineCaching.CachedData
-@_exported public import struct VitrineCaching.DataCacheStatistics
 @_exported public import class VitrineCaching.DiskCache
 @_exported public import struct VitrineCaching.DiskCacheError
 @_exported public import enum VitrineCaching.Eviction
 @_exported public import enum VitrineCaching.Expiration
 @_exported public import class VitrineCaching.MemoryCache
-@_exported public import class VitrineCaching.MemoryCacheHold
-@_exported public import struct VitrineCaching.MemoryCacheStatistics
-@_exported public import class VitrineCaching.MemoryDataCache
-@_exported public import class VitrineCaching.SealedDataCache
 @_exported public import struct VitrineHTTP.AddressGuard
 @_exported public import enum VitrineHTTP.CachePolicy
-@_exported public import class VitrineHTTP.CookieJar
 @_exported public import struct VitrineHTTP.Freshness
 @_exported public import struct VitrineHTTP.HTTPChallenge
 @_exported public import struct VitrineHTTP.HTTPError
@@ -30,36 +24,25 @@
 @_exported public import struct VitrineHTTP.RedirectPolicy
 @_exported public import struct VitrineHTTP.RetryAttempt
 @_exported public import struct VitrineHTTP.RetryPolicy
-@_exported public import typealias VitrineHTTP.SystemLoader
 @_exported public import struct VitrineImaging.Anchor
 @_exported public import class VitrineImaging.AnimatedImage
-@_exported public import struct VitrineImaging.AnimationFrame
 @_exported public import class VitrineImaging.AnimationPlayer
 @_exported public import struct VitrineImaging.Bitmap
 @_exported public import struct VitrineImaging.BlurHash
-@_exported public import enum VitrineImaging.ColorModel
-@_exported public import struct VitrineImaging.ColorProfile
 @_exported public import enum VitrineImaging.ColorSpace
 @_exported public import struct VitrineImaging.CornerRadii
 @_exported public import struct VitrineImaging.DecodeLimits
-@_exported public import struct VitrineImaging.DecodeOptions
 @_exported public import enum VitrineImaging.DecodeQuality
-@_exported public import class VitrineImaging.DecodeTask
 @_exported public import struct VitrineImaging.DecoderRegistry
 @_exported public import enum VitrineImaging.DynamicRange
 @_exported public import struct VitrineImaging.EXIFDate
 @_exported public import struct VitrineImaging.EXIFFields
-@_exported public import struct VitrineImaging.EncoderRegistry
-@_exported public import class VitrineImaging.FrameBudget
-@_exported public import struct VitrineImaging.FrameSource
-@_exported public import struct VitrineImaging.HighRangeBitmap
 @_exported public import struct VitrineImaging.ImageContainer
 @_exported public import struct VitrineImaging.ImageEncoding
 @_exported public import struct VitrineImaging.ImageError
 @_exported public import struct VitrineImaging.ImageFormat
 @_exported public import struct VitrineImaging.ImageInfo
 @_exported public import struct VitrineImaging.ImageMetadata
-@_exported public import struct VitrineImaging.ImagePreview
 @_exported public import struct VitrineImaging.ImageProcessor
 @_exported public import struct VitrineImaging.Length
 @_exported public import struct VitrineImaging.MetadataPolicy
@@ -77,9 +60,3 @@
 @_exported public import enum VitrineRuntime.Priority
 @_exported public import struct VitrineRuntime.ScheduledAction
 @_exported public import protocol VitrineRuntime.TimeSource
-
-#if VITRINE_APPLE
-@_exported public import class VitrineHTTP.URLSessionLoader
-#else
-@_exported public import class VitrineHTTP.CurlLoader
-#endif

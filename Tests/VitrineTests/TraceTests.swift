@@ -87,7 +87,7 @@ struct TraceTests {
     }
 
     let stages = recorder.requests.flatMap { [$0.root] + $0.stages }
-    #expect(stages.map(\.kind) == ["request", "decode", "request", "decode"])
+    #expect(stages.map(\.kind) == [.request, .decode, .request, .decode])
     #expect(stages.allSatisfy { $0.ended != nil && $0.facts["error"] != nil })
     source.open(file)
   }

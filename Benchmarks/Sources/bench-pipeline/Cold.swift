@@ -4,6 +4,9 @@ import Vitrine
 import VitrineHTTP
 import VitrineTesting
 
+/// An observer with the default of every method.
+private struct Observer: PipelineObserver {}
+
 /// A loader that always answers at once with the same bytes, so that only the pipeline's cost remains.
 private struct InstantLoader: DataLoader {
   let body: Data
@@ -70,7 +73,7 @@ func benchCold(rounds: Int) async throws -> [String] {
     }
   }
   let (plain, measured) = (pipeline(), pipeline { $0.collectsMetrics = true })
-  let observed = pipeline { $0.observer = PipelineObserverList([]) }
+  let observed = pipeline { $0.observers = [Observer()] }
   let naive = NaiveLoader(keeps: false) { _ in body }
   let tasks: [(String, Double?, @Sendable (URL) async throws -> Void)] = [
     ("`await pipeline.image(for:)`", 61, { _ = try await plain.image(for: ImageRequest(url: $0, size: size)) }),

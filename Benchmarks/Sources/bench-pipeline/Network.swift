@@ -1,6 +1,7 @@
 import Contest
 import Foundation
 import Vitrine
+import VitrineHTTP
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking

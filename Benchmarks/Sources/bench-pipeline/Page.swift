@@ -1,6 +1,7 @@
 import Contest
 import Foundation
 import Vitrine
+import VitrineHTTP
 import VitrineTesting
 
 /// A page of 200 images at 200 px, loaded all at once from two hosts with 6 connections each, in four priorities.

@@ -1,5 +1,6 @@
 import Testing
 import Vitrine
+import VitrineCaching
 import VitrineTesting
 
 /// Caches in memory and on disk.

@@ -189,7 +189,7 @@ public final class MemoryCache<Value: Sendable>: Sendable {
   }
 
   /// Evicts entries until at most `count` are left.
-  public func trim(toCount count: Int) {
+  package func trim(toCount count: Int) {
     storage.trim(to: EvictionGoal(cost: .max, count: max(0, count)), .trim)
   }
 

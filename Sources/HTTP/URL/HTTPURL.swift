@@ -19,7 +19,7 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
   package let isSecure: Bool
 
   /// The origin: scheme, host and port, which bound the use of a secret (RFC 6454).
-  public var origin: String { "\(isSecure ? "https" : "http")://\(host):\(port)" }
+  package var origin: String { "\(isSecure ? "https" : "http")://\(host):\(port)" }
 
   /// A Boolean value that indicates whether the host is an address and needs no look-up.
   var isAddress: Bool {

@@ -199,8 +199,8 @@ extension ImagePipeline {
     ///
     /// `false` costs nothing, and is the default.
     public var collectsMetrics = false
-    /// The observer of all requests' events; defaults to `nil`, which costs nothing.
-    public var observer: (any PipelineObserver)?
+    /// The observers of all requests' events, which are notified in this order; defaults to none, which costs nothing.
+    public var observers: [any PipelineObserver] = []
     /// The closure that receives log entries.
     ///
     /// ```swift
