@@ -212,7 +212,7 @@ if !isApple {
     library("CLibTIFF", "libtiff-4", apt: "libtiff-dev"),
 
     // Windows. The gallery without its windows is a room of its own, so that it is tested without GTK.
-    room("VitrineGTK", "Sources/GTK", "Vitrine VitrineTiles VitrineRuntime CVitrineGTK CGTK"),
+    room("VitrineGTK", "Sources/GTK", "Vitrine VitrineImaging VitrineTiles VitrineRuntime CVitrineGTK CGTK"),
     room("VitrineGalleryModel", "Sources/Gallery/Model", "VitrineRuntime VitrineImaging"),
     program("VitrineGallery", "Sources/Gallery", "\(core) \(windows)"),
     shim("CVitrineGTK", "CGTK"),

@@ -76,6 +76,7 @@ let package = Package(
       dependencies: [
         "Contest",
         .product(name: "Vitrine", package: "Vitrine"),
+        .product(name: "VitrineHTTP", package: "Vitrine"),
         .product(name: "VitrineTesting", package: "Vitrine"),
       ],
       swiftSettings: [.treatAllWarnings(as: .error)],
@@ -94,6 +95,7 @@ let package = Package(
       name: "bench-s3",
       dependencies: [
         .product(name: "Vitrine", package: "Vitrine"),
+        .product(name: "VitrineCaching", package: "Vitrine"),
         .product(name: "VitrineS3", package: "Vitrine"),
       ],
       swiftSettings: [.treatAllWarnings(as: .error)],
@@ -114,6 +116,7 @@ let package = Package(
       name: "honest-users",
       dependencies: [
         .product(name: "Vitrine", package: "Vitrine"),
+        .product(name: "VitrineImaging", package: "Vitrine"),
         .product(name: "VitrineSVG", package: "Vitrine"),
         .product(name: "VitrineTIFF", package: "Vitrine"),
         .product(name: "VitrineTesting", package: "Vitrine"),

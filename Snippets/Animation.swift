@@ -2,6 +2,7 @@
 
 import Foundation
 import Vitrine
+import VitrineImaging
 
 @MainActor
 func play(_ url: URL, show: @escaping (Bitmap) -> Void) async throws -> AnimationPlayer? {

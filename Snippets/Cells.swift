@@ -43,7 +43,7 @@ func leave(_ slot: ImageSlot, _ request: ImageRequest) {
   // snippet.show
   slot.whenLeft = .lower  // from now on downloads are finished at low priority, for the cache
   slot.cancel()  // cancels the load in any case; the view keeps its picture
-  ImagePipeline.shared.cancel(for: request)  // cancels every task that waits for this image
+  ImagePipeline.shared.cancel(for: request)  // cancels the tasks of imageTask(for:) and image(for:), not those of views
   // snippet.hide
 }
 

@@ -3,6 +3,7 @@
 #if canImport(VitrineAVIF)
 import Foundation
 import Vitrine
+import VitrineImaging
 
 #if canImport(VitrineAVIF)
 import VitrineAVIF

@@ -25,7 +25,7 @@ struct House: PipelineDelegate {
     request.cachePartition == nil ? data : nil
   }
 
-  func keepsFinished(_ image: ImageResponse, for request: ImageRequest) -> Bool { request.cachePartition == nil }
+  func storesFinished(_ image: ImageResponse, for request: ImageRequest) -> Bool { request.cachePartition == nil }
 }
 // snippet.hide
 

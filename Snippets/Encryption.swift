@@ -2,6 +2,7 @@
 
 import Foundation
 import Vitrine
+import VitrineCaching
 
 /// An authenticated cipher of your choice, such as AES-GCM or ChaCha20-Poly1305.
 ///

@@ -2,6 +2,7 @@
 
 import Foundation
 import Vitrine
+import VitrineCaching
 
 func limits() -> ImagePipeline {
   // snippet.show
@@ -26,7 +27,7 @@ func alone(_ bitmap: Bitmap) -> Bitmap? {
   // snippet.show
   let cache = MemoryCache<Bitmap>(costLimit: 100 << 20)
   let key = CacheKey { $0.append("https://example.org/cat.jpg") }
-  cache.set(bitmap, for: key, cost: bitmap.byteCount)
+  cache.store(bitmap, for: key, cost: bitmap.byteCount)
   let hit = cache.value(for: key)
   // snippet.hide
   return hit

@@ -2,6 +2,7 @@
 
 import Foundation
 import Vitrine
+import VitrineCaching
 import VitrineS3
 import VitrineTiers
 

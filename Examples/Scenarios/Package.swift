@@ -11,6 +11,7 @@ let package = Package(
       name: "Scenarios",
       dependencies: [
         .product(name: "Vitrine", package: "Vitrine"),
+        .product(name: "VitrineCaching", package: "Vitrine"),
         .product(name: "VitrineTesting", package: "Vitrine"),
       ],
       path: "Tests",

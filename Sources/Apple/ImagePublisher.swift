@@ -47,8 +47,8 @@ extension ImagePipeline {
   }
 
   /// Returns a publisher of the image of a URL; see ``publisher(for:onMain:)-(ImageRequest,_)``.
-  public func publisher(for url: URL, onMain: Bool = false) -> ImagePublisher {
-    publisher(for: ImageRequest(url: url), onMain: onMain)
+  public func publisher(for url: some URLConvertible, onMain: Bool = false) -> ImagePublisher {
+    publisher(for: ImageRequest(url.imageSource), onMain: onMain)
   }
 }
 

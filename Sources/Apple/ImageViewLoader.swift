@@ -85,29 +85,17 @@ public final class ImageViewLoader: ImageDisplay {
     slot.load(request, placeholder: placeholder, failure: failure)
   }
 
-  /// Shows the image of a URL; see ``load(_:placeholder:failure:transition:)-(ImageRequest?,_,_,_)``.
-  @_disfavoredOverload
-  public func load(
-    _ url: URL?,
-    placeholder: Placeholder = .none,
-    failure: Placeholder? = nil,
-    transition: ImageTransition = .crossDissolve,
-  ) {
-    let request = url.map { ImageRequest(url: $0) }
-    load(request, placeholder: placeholder, failure: failure, transition: transition)
-  }
-
   /// Shows the image of a URL; text that is none fails within this call.
   ///
   /// See ``load(_:placeholder:failure:transition:)-(ImageRequest?,_,_,_)``.
   @_disfavoredOverload
   public func load(
-    _ url: String?,
+    _ url: (some URLConvertible)?,
     placeholder: Placeholder = .none,
     failure: Placeholder? = nil,
     transition: ImageTransition = .crossDissolve,
   ) {
-    let request = url.map { ImageRequest(url: $0) }
+    let request = url.map { ImageRequest($0.imageSource) }
     load(request, placeholder: placeholder, failure: failure, transition: transition)
   }
 

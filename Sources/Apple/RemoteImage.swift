@@ -58,12 +58,12 @@ public struct RemoteImage<Content: View>: View {
   /// Creates a view of the image at a URL; see ``init(_:scale:transaction:content:)-(ImageRequest?,_,_,_)``.
   @_disfavoredOverload
   public init(
-    _ url: URL?,
+    _ url: (some URLConvertible)?,
     scale: CGFloat = 1,
     transaction: Transaction = Transaction(),
     @ViewBuilder content: @escaping (RemoteImagePhase) -> Content,
   ) {
-    self.init(url.map { ImageRequest(url: $0) }, scale: scale, transaction: transaction, content: content)
+    self.init(url.map { ImageRequest($0.imageSource) }, scale: scale, transaction: transaction, content: content)
   }
 
   /// The content for the present phase.
@@ -132,14 +132,14 @@ extension RemoteImage {
   /// Creates a view of the image at a URL; see ``init(_:transaction:style:placeholder:failure:)-(ImageRequest?,_,_,_,_)``.
   @_disfavoredOverload
   public init<Styled: View, Waiting: View, Failed: View>(
-    _ url: URL?,
+    _ url: (some URLConvertible)?,
     transaction: Transaction = Transaction(animation: .default),
     @ViewBuilder style: @escaping (Image) -> Styled,
     @ViewBuilder placeholder: @escaping () -> Waiting,
     @ViewBuilder failure: @escaping (LoadError) -> Failed,
   ) where Content == RemoteImageContent<Styled, Waiting, Failed> {
     self.init(
-      url.map { ImageRequest(url: $0) },
+      url.map { ImageRequest($0.imageSource) },
       transaction: transaction,
       style: style,
       placeholder: placeholder,

@@ -1,6 +1,7 @@
 #if !os(macOS)
 public import UIKit
 public import Vitrine
+import VitrineImaging
 
 extension UIImage {
   /// Makes an image of a bitmap's pixels, which it shares; `nil` if the system refuses, for lack of memory.

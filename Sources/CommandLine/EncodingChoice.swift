@@ -15,7 +15,7 @@ struct EncodingChoice: Sendable {
   let format: OutputPlan.Format?
   private let quality: Int?
   private let isLossless: Bool
-  private let subsampling: JPEGOptions.Subsampling?
+  private let subsampling: ImageEncoding.Subsampling?
   private let isProgressive: Bool
   let metadata: MetadataPolicy
 

@@ -88,7 +88,7 @@ struct FetchCommand: Command {
     }
     let recorder = tracePath.map { _ in TraceRecorder() }
     let tiers = shared.cache(behind: cache)
-    let pipeline = ImagePipeline {
+    let pipeline = ImagePipeline(.ephemeral) {
       $0.recorder = recorder
       // Each URL is loaded once, so a memory cache would have no hits.
       $0.memoryCache = nil
@@ -181,7 +181,7 @@ struct FetchCommand: Command {
       let (response, trace) = try load(source.requireURL(), pipeline)
       var loaded = Loaded(facts: Facts(response), time: ContinuousClock.now - start)
       if plan != nil { loaded.output = try encoded(response, trace) }
-      if loaded.output != nil { loaded.writing = trace?.stage("write") }
+      if loaded.output != nil { loaded.writing = trace?.stage(StageKind("write")) }
       loaded.writing?.enter("turn")
       loaded.time = ContinuousClock.now - start
       return .success(loaded)
@@ -223,7 +223,7 @@ struct FetchCommand: Command {
       guard let data = response.encoded else { throw Failure(stage: .fetch, "the original bytes are not available") }
       return (data, response.info.format)
     }
-    let stage = trace?.stage("encode")
+    let stage = trace?.stage(.encode)
     defer { stage?.end() }
     var image = response.container
     if encoding.metadata != .strip { image = try SourceReader.adding(response.encoded, to: image) }

@@ -16,7 +16,7 @@ struct SourceReader: Sendable {
       pipeline = nil
       return
     }
-    pipeline = ImagePipeline {
+    pipeline = ImagePipeline(.ephemeral) {
       $0.memoryCache = nil
       $0.decoders = .ofTool
       $0.decodeLimits.timeLimit = timeLimit

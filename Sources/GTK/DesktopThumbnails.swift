@@ -1,5 +1,6 @@
 import CGTK
 import Vitrine
+import VitrineImaging
 import VitrineRuntime
 
 /// The thumbnails of files that the programs of a desktop share, after the Thumbnail Managing Standard of

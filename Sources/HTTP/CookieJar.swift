@@ -32,7 +32,7 @@ public final class CookieJar: Sendable {
   }
 
   /// The number of cookies, including expired ones.
-  public var count: Int { state.withLock { $0.count } }
+  package var count: Int { state.withLock { $0.count } }
 
   /// Removes all cookies.
   public func removeAll() {
@@ -40,7 +40,7 @@ public final class CookieJar: Sendable {
   }
 
   /// Returns the value of the `Cookie` field for a URL, or `nil` if there is no cookie to send.
-  public func header(for url: HTTPURL) -> String? {
+  package func header(for url: HTTPURL) -> String? {
     let now = clock.now
     let sent = state.withLock { state in
       (state.cookies[url.host] ?? []).filter { cookie in
@@ -58,7 +58,7 @@ public final class CookieJar: Sendable {
   ///
   /// Stores at most 50 cookies of a host, and drops the oldest first. Stores at most 3,000 in all, and accepts no new
   /// ones above that.
-  public func store(_ fields: [String], from url: HTTPURL) {
+  package func store(_ fields: [String], from url: HTTPURL) {
     guard !fields.isEmpty else { return }
     let now = clock.now
     for field in fields where field.utf8.count <= 8192 { store(field, from: url, now: now) }

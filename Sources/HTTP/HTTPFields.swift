@@ -101,7 +101,7 @@ public struct HTTPFields: Sendable, Hashable, RandomAccessCollection, Expressibl
   }
 
   /// Appends fields, and removes existing ones of the same names.
-  public mutating func replace(with others: HTTPFields) {
+  package mutating func replace(with others: HTTPFields) {
     fields.removeAll { field in others.contains { $0.name.equalsIgnoringCase(field.name) } }
     append(contentsOf: others)
   }

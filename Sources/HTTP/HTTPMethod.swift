@@ -35,7 +35,7 @@ public struct HTTPMethod: Sendable, Hashable, CustomStringConvertible {
   public static let options = HTTPMethod("OPTIONS")
 
   /// A Boolean value that indicates whether the method only reads (RFC 9110, section 9.2.1); `false` for unknown ones.
-  public var isSafe: Bool {
+  package var isSafe: Bool {
     switch name {
     case "GET", "HEAD", "OPTIONS", "TRACE": true
     default: false

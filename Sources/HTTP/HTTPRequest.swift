@@ -181,16 +181,16 @@ public struct RedirectPolicy: Sendable, Hashable {
 }
 
 /// A redirect that was followed on the way to a response.
-public struct HTTPRedirect: Sendable, Hashable {
+package struct HTTPRedirect: Sendable, Hashable {
   /// The status code, such as 302.
-  public var status: Int
+  package var status: Int
   /// The header fields.
-  public var headers: HTTPFields
+  package var headers: HTTPFields
   /// The time from its arrival to the arrival of the response's head.
-  public var elapsed: Duration
+  package var elapsed: Duration
 
   /// Creates a redirect, for fakes.
-  public init(status: Int, headers: HTTPFields = [:], elapsed: Duration = .zero) {
+  package init(status: Int, headers: HTTPFields = [:], elapsed: Duration = .zero) {
     (self.status, self.headers, self.elapsed) = (status, headers, elapsed)
   }
 }
@@ -204,12 +204,12 @@ public struct HTTPResponse: Sendable, Hashable {
   /// The final URL, after redirects.
   public var url: HTTPURL
   /// The number of redirects.
-  public var redirectCount: Int
+  package var redirectCount: Int
   /// The redirects that were followed, the first one first.
   ///
   /// A cache needs them: a response is no fresher under the requested URL than the redirects that lead to it. Defaults
   /// to none.
-  public var redirects: [HTTPRedirect] = []
+  package var redirects: [HTTPRedirect] = []
 
   /// Creates a response, for fakes.
   public init(status: Int, headers: HTTPFields = [:], url: HTTPURL, redirectCount: Int = 0) {

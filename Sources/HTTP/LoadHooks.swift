@@ -36,7 +36,7 @@ public struct LoadHooks: Sendable {
   ///
   /// Defaults to `nil`. It is called before the sink's end, also for failed transfers, on a thread that serves no
   /// transfer. If it blocks, it delays only the end of its own load.
-  public var didTransfer: (@Sendable (LoadMetrics) -> Void)? {
+  package var didTransfer: (@Sendable (LoadMetrics) -> Void)? {
     get { fields.value.didTransfer }
     set { fields.value.didTransfer = newValue }
   }
@@ -96,34 +96,34 @@ public struct HTTPChallenge: Sendable, Hashable {
 }
 
 /// The metrics of a transfer.
-public struct LoadMetrics: Sendable, Hashable {
+package struct LoadMetrics: Sendable, Hashable {
   /// The URL of this transfer.
-  public var url: HTTPURL
+  package var url: HTTPURL
   /// The status of the response, or `nil` if there was none.
-  public var status: Int?
+  package var status: Int?
   /// The time in the queue, including hooks.
-  public var queued: Duration = .zero
+  package var queued: Duration = .zero
   /// The time from the start of the transfer to the end of the name look-up, or `nil` if it was not resolved.
-  public var nameLookup: Duration?
+  package var nameLookup: Duration?
   /// The time from the start to the connection.
-  public var connected: Duration?
+  package var connected: Duration?
   /// The time from the start to the end of the TLS handshake, or `nil` without TLS.
-  public var secured: Duration?
+  package var secured: Duration?
   /// The time from the start to the first byte of the response.
-  public var firstByte: Duration?
+  package var firstByte: Duration?
   /// The total time, without the queue.
-  public var total: Duration = .zero
+  package var total: Duration = .zero
   /// The number of bytes received, head and body, without the overhead of TLS.
-  public var bytesReceived = 0
+  package var bytesReceived = 0
   /// A Boolean value that indicates whether an existing connection was used.
-  public var isConnectionReused = false
+  package var isConnectionReused = false
   /// The version of HTTP, such as `1.1` or `2`, or `nil` if there was no response.
-  public var httpVersion: String?
+  package var httpVersion: String?
   /// The address of the server or proxy, or `nil` if there was no connection.
-  public var remoteAddress: IPAddress?
+  package var remoteAddress: IPAddress?
 
   /// Creates the metrics of a transfer that took no time, for fakes.
-  public init(url: HTTPURL) {
+  package init(url: HTTPURL) {
     self.url = url
   }
 }

@@ -68,25 +68,25 @@ public struct DecodeLimits: Hashable, Sendable {
     private let value: Value
 
     /// ``DecodeLimits/pixelCount``.
-    public static let pixelCount = Name(value: .pixelCount)
+    package static let pixelCount = Name(value: .pixelCount)
     /// ``DecodeLimits/heldPixelCount``.
-    public static let heldPixelCount = Name(value: .heldPixelCount)
+    package static let heldPixelCount = Name(value: .heldPixelCount)
     /// ``DecodeLimits/composedPixelCount``.
-    public static let composedPixelCount = Name(value: .composedPixelCount)
+    package static let composedPixelCount = Name(value: .composedPixelCount)
     /// ``DecodeLimits/side``.
-    public static let side = Name(value: .side)
+    package static let side = Name(value: .side)
     /// ``DecodeLimits/outputByteCount``.
-    public static let outputByteCount = Name(value: .outputByteCount)
+    package static let outputByteCount = Name(value: .outputByteCount)
     /// ``DecodeLimits/memoryByteCount``.
-    public static let memoryByteCount = Name(value: .memoryByteCount)
+    package static let memoryByteCount = Name(value: .memoryByteCount)
     /// ``DecodeLimits/frameCount``.
-    public static let frameCount = Name(value: .frameCount)
+    package static let frameCount = Name(value: .frameCount)
     /// ``DecodeLimits/warningCount``.
-    public static let warningCount = Name(value: .warningCount)
+    package static let warningCount = Name(value: .warningCount)
     /// ``DecodeLimits/metadataByteCount``.
-    public static let metadataByteCount = Name(value: .metadataByteCount)
+    package static let metadataByteCount = Name(value: .metadataByteCount)
     /// ``DecodeLimits/timeLimit``.
-    public static let timeLimit = Name(value: .timeLimit)
+    package static let timeLimit = Name(value: .timeLimit)
 
     /// The name of the property.
     public var description: String { value.rawValue }

@@ -1,4 +1,4 @@
-public import VitrineRuntime
+package import VitrineRuntime
 
 /// Decoded gray levels, in a quarter of the memory of a ``Bitmap`` of the same size.
 ///
@@ -9,15 +9,15 @@ public import VitrineRuntime
 /// may be read on any thread.
 ///
 /// Shape: ``height`` rows of ``width`` bytes, from top to bottom, 0 for black and 255 for white, in sRGB's curve.
-public struct GrayBitmap: Sendable {
+package struct GrayBitmap: Sendable {
   /// The number of pixels, and of bytes, in a row.
-  public let width: Int
+  package let width: Int
   /// The number of rows.
-  public let height: Int
+  package let height: Int
   private let storage: PixelStorage
 
   /// The size of the pixels in memory, in bytes.
-  public var byteCount: Int { width * height }
+  package var byteCount: Int { width * height }
 
   /// Makes a bitmap whose pixels `fill` writes.
   ///
@@ -26,7 +26,7 @@ public struct GrayBitmap: Sendable {
   ///   - height: The number of rows, at least 1.
   ///   - fill: Writes all `width * height` bytes, which are uninitialised before.
   /// - Throws: The error of `fill`; the memory is freed.
-  public init<E: Error>(
+  package init<E: Error>(
     width: Int,
     height: Int,
     fill: (UnsafeMutableRawBufferPointer) throws(E) -> Void,
@@ -62,7 +62,7 @@ public struct GrayBitmap: Sendable {
   /// - Parameters:
   ///   - bitmap: The colours.
   ///   - background: The level behind transparent pixels. Defaults to white.
-  public init(_ bitmap: Bitmap, over background: UInt8 = 255) {
+  package init(_ bitmap: Bitmap, over background: UInt8 = 255) {
     let straight = bitmap.straightened()
     self = GrayBitmap(width: bitmap.width, height: bitmap.height, host: nil) { levels in
       straight.withElements { pixels in
@@ -72,13 +72,13 @@ public struct GrayBitmap: Sendable {
   }
 
   /// Calls `body` with the pixels as raw memory, valid until it returns.
-  public func withUnsafeBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
+  package func withUnsafeBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
     defer { withExtendedLifetime(storage) {} }
     return try unsafe body(UnsafeRawBufferPointer(storage.buffer))
   }
 
   /// Calls `body` with the pixels as a bounds-checked span, valid until it returns.
-  public func withBytes<R, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
+  package func withBytes<R, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
     try unsafe withUnsafeBytes { (bytes) throws(E) -> R in try unsafe body(bytes.bytes) }
   }
 
@@ -89,7 +89,7 @@ public struct GrayBitmap: Sendable {
   }
 
   /// The level of one pixel.
-  public subscript(x: Int, y: Int) -> UInt8 {
+  package subscript(x: Int, y: Int) -> UInt8 {
     precondition((0..<width).contains(x) && (0..<height).contains(y), "no pixel at \(x), \(y)")
     return withElements { $0[y * width + x] }
   }
@@ -111,7 +111,7 @@ extension Bitmap {
   /// Makes an opaque bitmap with equal red, green and blue from gray levels.
   ///
   /// Complexity: O(pixels).
-  public init(_ gray: GrayBitmap) {
+  package init(_ gray: GrayBitmap) {
     self = Bitmap.writing(width: gray.width, height: gray.height, alpha: .opaque, colorSpace: .sRGB) { pixels in
       gray.withElements { levels in
         for index in levels.indices {
@@ -124,14 +124,14 @@ extension Bitmap {
 }
 
 /// A decoded image in gray levels.
-public struct DecodedGrayImage: Sendable {
+package struct DecodedGrayImage: Sendable {
   /// The levels: upright, at the requested size.
-  public let bitmap: GrayBitmap
+  package let bitmap: GrayBitmap
   /// The facts of the image's header.
-  public let info: ImageInfo
+  package let info: ImageInfo
   /// The reason why a part of the image is missing, if ``DecodeOptions/acceptsPartial`` allowed that; `nil` for a
   /// whole image.
-  public let damage: ImageError?
+  package let damage: ImageError?
 
   package init(bitmap: GrayBitmap, info: ImageInfo, damage: ImageError?) {
     (self.bitmap, self.info, self.damage) = (bitmap, info, damage)
@@ -150,7 +150,7 @@ extension DecoderRegistry {
   ///   - background: The level behind transparent and missing pixels. Defaults to white.
   /// - Returns: The levels, and the facts of the header.
   /// - Throws: ``ImageError`` of any code but `.notEncodable`.
-  public func decodeGray(
+  package func decodeGray(
     _ data: Data,
     _ options: DecodeOptions = DecodeOptions(),
     over background: UInt8 = 255,

@@ -20,15 +20,15 @@ public enum Orientation: Int, Hashable, Sendable, CaseIterable {
   case left = 8
 
   /// A Boolean value that indicates whether the upright image swaps width and height.
-  public var swapsAxes: Bool { rawValue >= 5 }
+  package var swapsAxes: Bool { rawValue >= 5 }
 
   /// Returns the size of the upright image, in pixels, from the stored size, or the other way round.
-  public func applied(width: Int, height: Int) -> (width: Int, height: Int) {
+  package func applied(width: Int, height: Int) -> (width: Int, height: Int) {
     swapsAxes ? (height, width) : (width, height)
   }
 
   /// Returns the position in the upright image of the pixel stored at `x`, `y` of a `width` x `height` image.
-  public func upright(x: Int, y: Int, width: Int, height: Int) -> (x: Int, y: Int) {
+  package func upright(x: Int, y: Int, width: Int, height: Int) -> (x: Int, y: Int) {
     let right = width - 1 - x
     let bottom = height - 1 - y
     return switch self {

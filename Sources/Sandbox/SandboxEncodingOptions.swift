@@ -17,14 +17,14 @@ public struct SandboxEncodingOptions: EncodingOptions {
   /// The resolution of colour, for AVIF.
   ///
   /// Defaults to `nil`, the format's default.
-  public let subsampling: JPEGOptions.Subsampling?
+  public let subsampling: ImageEncoding.Subsampling?
 
   /// Makes options; numbers outside their ranges are clamped.
   public init(
     quality: Int? = nil,
     isLossless: Bool = false,
     effort: Int? = nil,
-    subsampling: JPEGOptions.Subsampling? = nil,
+    subsampling: ImageEncoding.Subsampling? = nil,
   ) {
     self.quality = quality.map { min(max($0, 1), 100) }
     self.effort = effort.map { min(max($0, 0), 10) }

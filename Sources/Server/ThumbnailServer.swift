@@ -142,7 +142,7 @@ public final class ThumbnailServer: Sendable {
       (cache.map { [.local($0, name: "disk")] } ?? []) + tiers,
       clock: configuration.clock,
     )
-    return ImagePipeline {
+    return ImagePipeline(.ephemeral) {
       // What is asked for again is a file, never its pixels.
       $0.memoryCache = nil
       $0.memoryPressure = nil
@@ -166,7 +166,7 @@ public final class ThumbnailServer: Sendable {
       $0.maxEncodeBytes = configuration.memory / 2
       $0.queueLimit = configuration.maxImages
       $0.clock = configuration.clock
-      $0.observer = StageMeter(metrics)
+      $0.observers = [StageMeter(metrics)]
     }
   }
 }

@@ -37,7 +37,7 @@ extension ImagePipeline {
     _ parts: PipelineParts = PipelineParts(),
     _ configure: (inout Configuration) -> Void = { _ in },
   ) -> ImagePipeline {
-    ImagePipeline {
+    ImagePipeline(.ephemeral) {
       $0.memoryCache = MemoryCache(costLimit: 64 << 20, clock: parts.clock)
       $0.diskCache = parts.diskCache
       $0.loader = parts.loader

@@ -44,7 +44,7 @@ public struct WorkCoordination: Sendable {
 }
 
 extension ImagePipeline.Configuration {
-  /// The settings for sharing work with pipelines on other machines, which share ``diskCache``.
+  /// The settings for sharing work with pipelines on other machines, which share `diskCache`.
   ///
   /// Defaults to `nil`: each pipeline works alone.
   public var coordination: WorkCoordination? {

@@ -33,7 +33,7 @@ extension ImagePipeline {
   /// Opens the image at a URL for reading a tile at a time; see ``tiledImage(for:acceptsPartial:)``.
   ///
   /// - Throws: `LoadError`; with code `.cancelled`, at once, if the awaiting task is cancelled.
-  public func tiledImage(for url: URL) async throws(LoadError) -> TiledImage {
-    try await tiledImage(for: ImageRequest(url: url))
+  public func tiledImage(for url: some URLConvertible) async throws(LoadError) -> TiledImage {
+    try await tiledImage(for: ImageRequest(url.imageSource))
   }
 }

@@ -1,4 +1,5 @@
 import Vitrine
+import VitrineImaging
 import VitrineRuntime
 
 /// The format of stored tiles: lossless, and fast to read and to write.

@@ -1,4 +1,5 @@
 import Vitrine
+import VitrineImaging
 import VitrineRuntime
 
 /// The tiles of some levels of a file, made in passes over it.

@@ -1,4 +1,5 @@
 import Vitrine
+import VitrineImaging
 import VitrineRuntime
 
 /// The handle by which the work on a tile follows its callers.

@@ -1,4 +1,5 @@
 public import Vitrine
+import VitrineImaging
 import VitrineRuntime
 
 /// A picture of any size that is read a tile at a time.

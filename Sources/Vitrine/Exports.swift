@@ -1,13 +1,62 @@
-// A program that imports Vitrine also imports the modules that Vitrine joins. It gets the types of VitrineRuntime that
-// appear in the API, but neither Foundation nor the C library, which VitrineRuntime passes on within the package.
-@_exported public import VitrineCaching
-@_exported public import VitrineHTTP
-@_exported public import VitrineImaging
+// A program that imports Vitrine also gets what its API names of the modules that Vitrine joins. Loaders, caches of bytes
+// beside the disk cache, decoding without a pipeline, and the protocols for decoders, encoders, loaders and caches of a
+// program's own are in VitrineHTTP, VitrineCaching and VitrineImaging. Foundation and the C library, which VitrineRuntime
+// passes on within the package, are not exported.
+@_exported public import struct VitrineCaching.CacheKey
+@_exported public import class VitrineCaching.DiskCache
+@_exported public import struct VitrineCaching.DiskCacheError
+@_exported public import enum VitrineCaching.Eviction
+@_exported public import enum VitrineCaching.Expiration
+@_exported public import class VitrineCaching.MemoryCache
+@_exported public import struct VitrineHTTP.AddressGuard
+@_exported public import enum VitrineHTTP.CachePolicy
+@_exported public import struct VitrineHTTP.Freshness
+@_exported public import struct VitrineHTTP.HTTPChallenge
+@_exported public import struct VitrineHTTP.HTTPError
+@_exported public import struct VitrineHTTP.HTTPFields
+@_exported public import struct VitrineHTTP.HTTPMethod
+@_exported public import struct VitrineHTTP.HTTPRequest
+@_exported public import struct VitrineHTTP.HTTPResponse
+@_exported public import struct VitrineHTTP.HTTPTimeouts
+@_exported public import struct VitrineHTTP.HTTPURL
+@_exported public import struct VitrineHTTP.IPNetwork
+@_exported public import struct VitrineHTTP.RateLimit
+@_exported public import struct VitrineHTTP.RedirectPolicy
+@_exported public import struct VitrineHTTP.RetryAttempt
+@_exported public import struct VitrineHTTP.RetryPolicy
+@_exported public import struct VitrineImaging.Anchor
+@_exported public import class VitrineImaging.AnimatedImage
+@_exported public import class VitrineImaging.AnimationPlayer
+@_exported public import struct VitrineImaging.Bitmap
+@_exported public import struct VitrineImaging.BlurHash
+@_exported public import enum VitrineImaging.ColorSpace
+@_exported public import struct VitrineImaging.CornerRadii
+@_exported public import struct VitrineImaging.DecodeLimits
+@_exported public import enum VitrineImaging.DecodeQuality
+@_exported public import struct VitrineImaging.DecoderRegistry
+@_exported public import enum VitrineImaging.DynamicRange
+@_exported public import struct VitrineImaging.EXIFDate
+@_exported public import struct VitrineImaging.EXIFFields
+@_exported public import struct VitrineImaging.ImageContainer
+@_exported public import struct VitrineImaging.ImageEncoding
+@_exported public import struct VitrineImaging.ImageError
+@_exported public import struct VitrineImaging.ImageFormat
+@_exported public import struct VitrineImaging.ImageInfo
+@_exported public import struct VitrineImaging.ImageMetadata
+@_exported public import struct VitrineImaging.ImageProcessor
+@_exported public import struct VitrineImaging.Length
+@_exported public import struct VitrineImaging.MetadataPolicy
+@_exported public import enum VitrineImaging.Orientation
+@_exported public import struct VitrineImaging.PixelColor
+@_exported public import struct VitrineImaging.PixelRegion
+@_exported public import struct VitrineImaging.PreviewPolicy
+@_exported public import struct VitrineImaging.ProcessingContext
+@_exported public import enum VitrineImaging.ResamplingFilter
+@_exported public import struct VitrineImaging.TargetSize
+@_exported public import struct VitrineImaging.ThumbHash
 @_exported public import enum VitrineRuntime.MemoryPressure
 @_exported public import class VitrineRuntime.MemoryPressureObservation
 @_exported public import protocol VitrineRuntime.MemoryPressureSource
 @_exported public import enum VitrineRuntime.Priority
 @_exported public import struct VitrineRuntime.ScheduledAction
-@_exported public import struct VitrineRuntime.SystemClock
-@_exported public import struct VitrineRuntime.SystemMemoryPressure
 @_exported public import protocol VitrineRuntime.TimeSource

@@ -32,8 +32,12 @@ package enum PlatformDefaults {
   /// Returns 300 MB, or a tenth of the free space if that is less, but at least 8 MB.
   static func diskSizeLimit(free: Int) -> Int { min(300 << 20, max(free / 10, 8 << 20)) }
 
-  /// Returns the program's cache in the user's cache folder; `nil` if it cannot be created.
-  static func diskCache() -> DiskCache? {
+  /// The program's cache in the user's cache folder, which pipelines share by default, since one folder has one cache.
+  ///
+  /// `nil` if it cannot be created.
+  static let diskCache: DiskCache? = openDiskCache()
+
+  private static func openDiskCache() -> DiskCache? {
     let folder = cacheFolder(
       environment: ProcessInfo.processInfo.environment,
       program: CommandLine.arguments.first ?? "",

@@ -110,7 +110,7 @@ struct SoakTests {
     let number = Int.random(in: 0..<500, using: &random)
     switch Int.random(in: 0..<100, using: &random) {
     case 0..<45: if let value = cache.value(for: key(number)), value != number { Issue.record("a wrong value") }
-    case 45..<80: cache.set(number, for: key(number), cost: number, group: key(number % 20))
+    case 45..<80: cache.store(number, for: key(number), cost: number, group: key(number % 20))
     case 80..<88: cache.remove(key(number))
     case 88..<93:
       let hold = cache.hold(key(number))

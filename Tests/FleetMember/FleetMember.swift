@@ -28,7 +28,7 @@ struct FleetMember {
     (limits.headPatience, limits.bodyPatience) = (.seconds(600) ... .seconds(600), .seconds(600) ... .seconds(600))
     (limits.queuedEntries, limits.queuedBytes) = (100_000, 1 << 30)
     let cache = TieredDataCache([.remote(redis, limits: limits)])
-    let pipeline = ImagePipeline {
+    let pipeline = ImagePipeline(.ephemeral) {
       $0.memoryCache = nil
       $0.diskCache = cache
       $0.coordination = WorkCoordination(cache)

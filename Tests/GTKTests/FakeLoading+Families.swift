@@ -1,4 +1,5 @@
 @testable import Vitrine
+import VitrineCaching
 import VitrineRuntime
 import VitrineTestSupport
 

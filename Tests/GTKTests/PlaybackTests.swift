@@ -1,6 +1,7 @@
 import CGTK
 import CVitrineGTK
 import Vitrine
+import VitrineImaging
 import VitrineRuntime
 import VitrineTestSupport
 import VitrineTesting

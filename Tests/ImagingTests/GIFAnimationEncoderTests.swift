@@ -245,8 +245,8 @@ struct GIFAnimationEncoderTests {
     for (one, other) in zip(seen, frames) { #expect(one.psnr(against: other) > 30) }
   }
 
-  @Test(arguments: [2, 3, 16], GIFOptions.Dithering.allCases)
-  func noFrameHasMoreColoursThanAllowed(count: Int, dithering: GIFOptions.Dithering) throws {
+  @Test(arguments: [2, 3, 16], ImageEncoding.Dithering.allCases)
+  func noFrameHasMoreColoursThanAllowed(count: Int, dithering: ImageEncoding.Dithering) throws {
     let scene = GIFEncoderTests.waves(60, 50)
     let frames = (0..<4).map { number in
       Bitmap.pixels(width: 60, height: 50) { x, y in

@@ -40,7 +40,7 @@ struct GIFEncoderTests {
       }
     }
     let all = Bitmap.pixels(width: 32, height: 16) { x, y in colors[(y * 32 + x) % colors.count] }
-    for dithering in GIFOptions.Dithering.allCases {
+    for dithering in ImageEncoding.Dithering.allCases {
       let decoded = try decode(all.encoded(as: .gif(colorCount: count, dithering: dithering)))
       #expect(decoded.bitmap.largestDifference(from: all) == 0)
       #expect(decoded.info.hasAlpha == isTransparent)
@@ -65,8 +65,8 @@ struct GIFEncoderTests {
     #expect(try Bitmap(decoding: file).largestDifference(from: stripes) == 0)
   }
 
-  @Test(arguments: [2, 3, 8, 100, 256], GIFOptions.Dithering.allCases)
-  func noMoreColoursAreWrittenThanAllowed(count: Int, dithering: GIFOptions.Dithering) throws {
+  @Test(arguments: [2, 3, 8, 100, 256], ImageEncoding.Dithering.allCases)
+  func noMoreColoursAreWrittenThanAllowed(count: Int, dithering: ImageEncoding.Dithering) throws {
     let picture = Bitmap.pixels(width: 90, height: 90) { x, y in
       SIMD4(UInt8(x * 2), UInt8(y * 2), UInt8((x + y) & 255), x == y ? 0 : 255)
     }
@@ -109,7 +109,7 @@ struct GIFEncoderTests {
     let picture = Self.waves(60, 50)
 
     let decoded = try Bitmap(
-      decoding: picture.encoded(as: .gif(colorCount: count, dithering: GIFOptions.Dithering.none))
+      decoding: picture.encoded(as: .gif(colorCount: count, dithering: ImageEncoding.Dithering.none))
     )
 
     let palette = Set(decoded.pixels).map { SIMD4<Int>(truncatingIfNeeded: $0) }
@@ -127,7 +127,7 @@ struct GIFEncoderTests {
   ])
   func aPhotographKeepsItsLooks(name: String, none: Double, diffusion: Double, ordered: Double) throws {
     let picture = try Bitmap(decoding: Photograph.data(name), size: .pixels(128, 128))
-    func noise(_ dithering: GIFOptions.Dithering) throws -> Double {
+    func noise(_ dithering: ImageEncoding.Dithering) throws -> Double {
       try Bitmap(decoding: picture.encoded(as: .gif(dithering: dithering))).psnr(against: picture)
     }
 
@@ -136,12 +136,12 @@ struct GIFEncoderTests {
     #expect(try noise(.ordered) >= ordered)
   }
 
-  @Test(arguments: [GIFOptions.Dithering.diffusion, .ordered])
-  func ditheringKeepsTheMeansOfASmoothPicture(dithering: GIFOptions.Dithering) throws {
+  @Test(arguments: [ImageEncoding.Dithering.diffusion, .ordered])
+  func ditheringKeepsTheMeansOfASmoothPicture(dithering: ImageEncoding.Dithering) throws {
     let picture = Bitmap.testPattern(width: 256, height: 256)
     let size = TargetSize.pixels(32, 32)
     let wanted = try Bitmap(decoding: picture.encoded(as: .png), size: size)
-    func noise(_ dithering: GIFOptions.Dithering) throws -> Double {
+    func noise(_ dithering: ImageEncoding.Dithering) throws -> Double {
       let file = try picture.encoded(as: .gif(colorCount: 32, dithering: dithering))
       return try Bitmap(decoding: file, size: size).psnr(against: wanted)
     }
@@ -161,7 +161,7 @@ struct GIFEncoderTests {
     let colors = Self.colors(257)
     let picture = Bitmap.pixels(width: 257, height: 8, alpha: .opaque) { x, _ in colors[x] }
 
-    let decoded = try Bitmap(decoding: picture.encoded(as: .gif(dithering: GIFOptions.Dithering.none)))
+    let decoded = try Bitmap(decoding: picture.encoded(as: .gif(dithering: ImageEncoding.Dithering.none)))
 
     #expect(zip(decoded.pixels, picture.pixels).count { $0 == $1 } >= 254 * 8)
   }
@@ -173,7 +173,7 @@ struct GIFEncoderTests {
       SIMD4(UInt8(x), UInt8(y), UInt8((x ^ y) & 255), 255)
     }
 
-    let decoded = try Bitmap(decoding: picture.encoded(as: .gif(dithering: GIFOptions.Dithering.none)))
+    let decoded = try Bitmap(decoding: picture.encoded(as: .gif(dithering: ImageEncoding.Dithering.none)))
 
     #expect(decoded.psnr(against: picture) > 28)
     #expect(Set(decoded.pixels).count == 256)
@@ -218,8 +218,8 @@ struct GIFEncoderTests {
     #expect(try file == Bitmap.testPattern(width: 5, height: 4).encoded(as: .gif))
   }
 
-  @Test(arguments: GIFOptions.Dithering.allCases)
-  func encodingIsGivenUpWhenAsked(dithering: GIFOptions.Dithering) throws {
+  @Test(arguments: ImageEncoding.Dithering.allCases)
+  func encodingIsGivenUpWhenAsked(dithering: ImageEncoding.Dithering) throws {
     let picture = Self.waves(140, 130)
     let questions = Counter()
     _ = try EncoderRegistry.standard.encode(picture, as: .gif(dithering: dithering)) {

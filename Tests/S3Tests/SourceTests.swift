@@ -32,7 +32,7 @@ struct SourceTests {
     _ others: FakeLoader = FakeLoader(),
   ) throws -> ImagePipeline {
     let loader = S3Loader(try server.makeClient(), buckets: buckets, others: others)
-    return ImagePipeline {
+    return ImagePipeline(.ephemeral) {
       $0.memoryCache = nil
       $0.diskCache = MemoryDataCache(sizeLimit: 1 << 20)
       $0.loader = loader
@@ -145,7 +145,7 @@ struct SourceTests {
 
   @Test
   func aLoaderThatKnowsNoObjectsSaysSo() async throws {
-    let pipeline = ImagePipeline {
+    let pipeline = ImagePipeline(.ephemeral) {
       $0.diskCache = nil
       $0.loader = makeLoader()
       $0.retryPolicy = .never
@@ -157,7 +157,7 @@ struct SourceTests {
   @Test
   func whatAHookOfThePipelineAddsIsSentAndDoesNotMoveTheRequest() async throws {
     let client = try server.makeClient()
-    let pipeline = ImagePipeline {
+    let pipeline = ImagePipeline(.ephemeral) {
       $0.memoryCache = nil
       $0.diskCache = nil
       $0.loader = S3Loader(client, buckets: ["photos"], others: FakeLoader())

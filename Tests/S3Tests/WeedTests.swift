@@ -183,7 +183,7 @@ struct WeedTests {
     let picture = try EncoderRegistry.standard.encode(Bitmap.testPattern(width: 40, height: 30), as: .png())
     let object = try object("a b+c/ĉ.png")
     try await client.write(object, picture, headers: ["Cache-Control": "max-age=0"], within: .seconds(3600))
-    let pipeline = ImagePipeline {
+    let pipeline = ImagePipeline(.ephemeral) {
       $0.memoryCache = nil
       $0.diskCache = MemoryDataCache(sizeLimit: 1 << 20)
       $0.loader = S3Loader(client, buckets: [weed.bucket], others: PatientLoader())

@@ -14,7 +14,7 @@ struct SandboxTests {
   @Test
   func aPipelineDecodesInASandbox() async throws {
     let program = try #require(BuiltProgram.path("vitrine-codecs"))
-    let pipeline = try ImagePipeline {
+    let pipeline = try ImagePipeline(.ephemeral) {
       $0.decoders = try .sandboxed { $0.program = program }
       $0.diskCache = nil
     }
@@ -30,7 +30,7 @@ struct SandboxTests {
     let folder = try TemporaryFolder()
     let sandbox = try Sandbox.rogue()
     let loader = FakeLoader()
-    let pipeline = ImagePipeline {
+    let pipeline = ImagePipeline(.ephemeral) {
       $0.decoders = sandbox.decoders
       $0.loader = loader
       $0.diskCache = try? folder.cache()

@@ -255,7 +255,7 @@ struct CacheStoringTests {
 
   @Test
   func withoutCachesNothingIsStored() async {
-    let pipeline = ImagePipeline {
+    let pipeline = ImagePipeline(.ephemeral) {
       ($0.memoryCache, $0.diskCache, $0.loader) = (nil, nil, parts.loader)
     }
     #expect(await pipeline.cache.store(picture, for: url) == [])

@@ -119,7 +119,7 @@ struct CancelByURLTests {
   }
 
   @Test
-  func whatWaitsForAPausedScopeIsCancelledTooByURLAndByRequest() async {
+  func aScopeCancelsItsOwnByURLAndByRequestAlsoWhilePaused() async {
     let pipeline = ImagePipeline.testing(parts)
     let scope = LoadScope(pipeline)
     scope.pause()
@@ -127,9 +127,12 @@ struct CancelByURLTests {
     let (one, two) = (scope.imageTask(for: small), scope.imageTask(for: ImageRequest(url: url)))
     let other = scope.imageTask(for: ImageRequest(url: "https://example.org/b.png"))
     pipeline.cancel(for: small)
+    pipeline.cancel(for: url)
+    #expect([one, two].map(\.state) == [.running, .running])
+    scope.cancel(for: small)
     await expectCancelled([one])
     #expect(two.state == .running)
-    pipeline.cancel(for: url)
+    scope.cancel(for: url)
     await expectCancelled([two])
     #expect(scope.taskCount == 1)
     #expect(other.state == .running)
@@ -137,6 +140,64 @@ struct CancelByURLTests {
     scope.resume()
     #expect(parts.loader.counts.loads == 0)
     #expect(pipeline.jobCount == 0)
+  }
+
+  @Test
+  func whatAnotherHasBegunGoesOn() async throws {
+    let pipeline = ImagePipeline.testing(parts)
+    let (scope, prefetcher) = (LoadScope(pipeline), ImagePrefetcher(pipeline))
+    let request = ImageRequest(url: url)
+    let own = pipeline.imageTask(for: request)
+    let load = try await parts.loader.nextLoad(of: Self.text)
+    let scoped = scope.imageTask(for: request)
+    let (viewed, prefetched) = (Watched(0), Watched(0))
+    let view = pipeline.startLoading(request, isWatching: false, in: nil) { event in
+      if case .finished(.success) = event { viewed.change { $0 += 1 } }
+    }
+    prefetcher.start([request]) { _, result in
+      if case .success = result { prefetched.change { $0 += 1 } }
+    }
+    pipeline.cancel(for: request)
+    pipeline.cancel(for: url)
+    await expectCancelled([own])
+    #expect(!load.status.isCancelled)
+    load.respond(with: FakeResponse(body: file))
+    #expect(try await scoped.image.width == 64)
+    await viewed.wait { $0 == 1 }
+    await prefetched.wait { $0 == 1 }
+    withExtendedLifetime(view) {}
+  }
+
+  @Test
+  func aScopeLeavesThePipelinesOwn() async throws {
+    let pipeline = ImagePipeline.testing(parts)
+    let scope = LoadScope(pipeline)
+    let (own, scoped) = (pipeline.imageTask(for: url), scope.imageTask(for: ImageRequest(url: url)))
+    let load = try await parts.loader.nextLoad(of: Self.text)
+    scope.cancel(for: url)
+    await expectCancelled([scoped])
+    load.respond(with: FakeResponse(body: file))
+    #expect(try await own.image.width == 64)
+  }
+
+  /// Text is taken wherever a URL is.
+  @Test
+  func aURLMayBeGivenAsText() async throws {
+    let pipeline = ImagePipeline.testing(parts)
+    let tasks = [pipeline.imageTask(for: Self.text), pipeline.imageTask(for: url)]
+    let bytes = pipeline.dataTask(for: Self.text)
+    pipeline.cancel(for: Self.text)
+    await expectCancelled(tasks)
+    await #expect(throws: LoadError.self) { try await bytes.data }
+    parts.loader.answer(Self.text, with: file)
+    #expect(try await pipeline.image(for: Self.text).width == 64)
+    #expect(try await pipeline.image(for: "https://example.org/a.png").width == 64)
+    #expect(pipeline.cache[Self.text]?.width == 64)
+    #expect(await pipeline.cache.contains(Self.text))
+    await pipeline.cache.remove(Self.text)
+    #expect(await !pipeline.cache.contains(url))
+    let error = await #expect(throws: LoadError.self) { try await pipeline.image(for: "no URL") }
+    #expect(error?.code == .invalidURL)
   }
 
   @Test

@@ -7,8 +7,7 @@ import VitrineTesting
 struct ConfigurationTests {
   @Test
   func aPipelineNeedsNoSetUp() async throws {
-    let pipeline = ImagePipeline()
-    #expect(pipeline.configuration.diskCache == nil)
+    let pipeline = ImagePipeline(.ephemeral)
     #expect(pipeline.configuration.memoryCache != nil)
     let file = try Bitmap.testPattern(width: 8, height: 8).encoded(as: .png)
     #expect(try await pipeline.image(for: ImageRequest(.data(file, id: "a"))).width == 8)
@@ -31,22 +30,62 @@ struct ConfigurationTests {
   }
 
   @Test
-  func theSharedPipelineIsSetBeforeItsFirstUse() async {
+  func theSharedPipelineMayBeSetAtAnyTime() async {
     await #expect(processExitsWith: .success) {
-      let pipeline = ImagePipeline()
+      // Where no folder can be made, so that no disk cache is.
+      unsafe setenv("XDG_CACHE_HOME", "/proc/none", 1)
+      let first = ImagePipeline.shared
+      precondition(ImagePipeline.shared === first)
+      for pipeline in [ImagePipeline(), ImagePipeline(.ephemeral), first] {
+        ImagePipeline.shared = pipeline
+        precondition(ImagePipeline.shared === pipeline)
+      }
+    }
+  }
+
+  @Test
+  func theSharedPipelineMayBeSetBeforeItsFirstUse() async {
+    await #expect(processExitsWith: .success) {
+      let pipeline = ImagePipeline(.ephemeral)
       ImagePipeline.shared = pipeline
-      precondition(ImagePipeline.shared === pipeline)
       precondition(ImagePipeline.shared === pipeline)
     }
   }
 
-  @Test(arguments: [false, true])
-  func settingTheSharedPipelineLaterIsAnError(isUsed: Bool) async {
-    await #expect(processExitsWith: .failure) { [isUsed = isUsed as Bool] in
-      // Where no folder can be made, so that no disk cache is.
-      unsafe setenv("XDG_CACHE_HOME", "/proc/none", 1)
-      if isUsed { _ = ImagePipeline.shared.configuration } else { ImagePipeline.shared = ImagePipeline() }
-      ImagePipeline.shared = ImagePipeline()
+  @Test
+  func aReplacedSharedPipelineFinishesItsLoads() async {
+    await #expect(processExitsWith: .success) {
+      let file = try Bitmap.testPattern(width: 8, height: 8).encoded(as: .png)
+      let (isReplaced, replace) = AsyncStream<Void>.makeStream()
+      ImagePipeline.shared = ImagePipeline(.ephemeral)
+      let source = ImageSource.closure(id: "a") {
+        for await _ in isReplaced {}
+        return file
+      }
+      let task = ImagePipeline.shared.imageTask(for: ImageRequest(source))
+      ImagePipeline.shared = ImagePipeline(.ephemeral)
+      replace.finish()
+      let image = try await task.image
+      precondition(image.width == 8)
+      precondition(ImagePipeline.shared.cachedImage(for: ImageRequest(source)) == nil)
+    }
+  }
+
+  @Test
+  func pipelinesHaveTheDiskCacheOfTheSharedOneUnlessTheyAreEphemeral() async {
+    await #expect(processExitsWith: .success) {
+      let folder = FileManager.default.temporaryDirectory.appending(path: "vitrine-\(UUID().uuidString)")
+      unsafe setenv("XDG_CACHE_HOME", folder.path, 1)
+      defer { try? FileManager.default.removeItem(at: folder) }
+      // Nothing is opened for a pipeline without it.
+      let parts = ImagePipeline { $0.diskCache = nil }
+      precondition(parts.configuration.diskCache == nil)
+      precondition(ImagePipeline.ephemeral.configuration.diskCache == nil)
+      precondition(!FileManager.default.fileExists(atPath: folder.path))
+      let shared = ImagePipeline.shared.configuration.diskCache as? DiskCache
+      precondition(shared != nil)
+      precondition(ImagePipeline().configuration.diskCache as? DiskCache === shared)
+      precondition(ImagePipeline { $0.maxConcurrentDecodes = 1 }.configuration.diskCache as? DiskCache === shared)
     }
   }
 }

@@ -30,7 +30,7 @@ struct DelegateTests {
       store(data, request, response)
     }
 
-    func keepsFinished(_ image: ImageResponse, for request: ImageRequest) -> Bool { keep(image, request) }
+    func storesFinished(_ image: ImageResponse, for request: ImageRequest) -> Bool { keep(image, request) }
   }
 
   /// Nothing of its own.

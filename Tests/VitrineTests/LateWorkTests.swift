@@ -27,7 +27,7 @@ struct LateWorkTests {
     let pipeline: ImagePipeline
 
     init(_ storage: StoragePolicy = .original) {
-      pipeline = ImagePipeline { [executor, loader, disk, clock] in
+      pipeline = ImagePipeline(.ephemeral) { [executor, loader, disk, clock] in
         $0.memoryCache = MemoryCache(costLimit: 1 << 20, clock: clock)
         $0.memoryPressure = nil
         $0.diskCache = disk

@@ -51,7 +51,7 @@ struct MadeValueTests {
     let cached = CachedImage(picture, expires: expires, status: 200)
     #expect(cached.expires == expires)
     #expect(cached.status == 200)
-    memory.set(cached, for: request.imageKey, cost: 192, group: request.fetchKey)
+    memory.store(cached, for: request.imageKey, cost: 192, group: request.fetchKey)
     parts.loader.answer(Self.url, with: TestPicture.png)
 
     #expect(try await pipeline.image(for: request).width == 8)

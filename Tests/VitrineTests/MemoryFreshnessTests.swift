@@ -20,7 +20,7 @@ struct MemoryFreshnessTests {
 
   init() throws {
     server = try LoopbackServer()
-    pipeline = ImagePipeline { [decoder, clock, disk] in
+    pipeline = ImagePipeline(.ephemeral) { [decoder, clock, disk] in
       $0.memoryCache = MemoryCache(costLimit: 10 << 20)
       $0.memoryPressure = nil
       $0.diskCache = disk
@@ -154,7 +154,7 @@ struct MemoryFreshnessTests {
   @Test(arguments: [true, false])
   func withoutADiskAStaleImageInMemoryStandsInForAServerThatFails(isDown: Bool) async throws {
     serve(file)
-    let pipeline = ImagePipeline { [clock] in
+    let pipeline = ImagePipeline(.ephemeral) { [clock] in
       $0.memoryCache = MemoryCache(costLimit: 10 << 20)
       $0.memoryPressure = nil
       $0.loader = PatientLoader()
@@ -181,7 +181,7 @@ struct MemoryFreshnessTests {
     _ = try await pipeline.image(for: request(side: 16))
     await pipeline.cache.flush()
     clock.advance(by: .seconds(61))
-    let other = ImagePipeline { [clock, disk] in
+    let other = ImagePipeline(.ephemeral) { [clock, disk] in
       ($0.diskCache, $0.loader, $0.clock) = (disk, PatientLoader(), clock)
     }
     _ = try await other.image(for: request(side: 16))
@@ -202,7 +202,7 @@ struct MemoryFreshnessTests {
     clock.advance(by: .seconds(61))
     // Another process has stored the next version, which is damaged since.
     serve(try Bitmap.testPattern(width: 48, height: 48).encoded(as: .png), tag: "\"two\"")
-    let other = ImagePipeline { [clock, disk] in
+    let other = ImagePipeline(.ephemeral) { [clock, disk] in
       ($0.diskCache, $0.loader, $0.clock) = (disk, PatientLoader(), clock)
     }
     _ = try await other.image(for: request(side: 16))

@@ -33,7 +33,7 @@ struct PipelinePressureTests {
 
   @Test
   func unlessToldTheSystemIsAskedAndATestingPipelineAsksNobody() {
-    _ = ImagePipeline { #expect($0.memoryPressure is SystemMemoryPressure) }
+    _ = ImagePipeline(.ephemeral) { #expect($0.memoryPressure is SystemMemoryPressure) }
     _ = ImagePipeline.testing { #expect($0.memoryPressure == nil) }
   }
 }

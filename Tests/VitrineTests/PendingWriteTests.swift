@@ -25,7 +25,7 @@ struct PendingWriteTests {
   /// Returns whether the image is on disk in the end, and whether that is what was said.
   private static func play(_ question: Question) throws -> (isThere: Bool, wasFound: Bool) {
     let (executor, loader, disk) = (StepExecutor(), StepLoader(), StepDisk())
-    let pipeline = ImagePipeline {
+    let pipeline = ImagePipeline(.ephemeral) {
       $0.memoryPressure = nil
       $0.memoryCache = nil
       $0.diskCache = disk

@@ -21,7 +21,7 @@ struct PipelineCacheTests {
       server.route(path, LoopbackResponse(headers: [("Cache-Control", "max-age=86400")], body: file))
     }
     url = try #require(URL(string: server.url("/a.png")))
-    pipeline = ImagePipeline { [disk] in
+    pipeline = ImagePipeline(.ephemeral) { [disk] in
       $0.memoryCache = MemoryCache(costLimit: 10 << 20)
       $0.memoryPressure = nil
       $0.diskCache = disk
@@ -94,7 +94,7 @@ struct PipelineCacheTests {
 
   @Test
   func withoutCachesNothingIsThere() async throws {
-    let pipeline = ImagePipeline {
+    let pipeline = ImagePipeline(.ephemeral) {
       $0.memoryCache = nil
       $0.loader = PatientLoader()
     }

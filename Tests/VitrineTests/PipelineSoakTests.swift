@@ -35,7 +35,7 @@ struct PipelineSoakTests {
     let ends = Watched((begun: 0, told: 0))
 
     init() {
-      let pipeline = ImagePipeline { [loader, disk, memory] in
+      let pipeline = ImagePipeline(.ephemeral) { [loader, disk, memory] in
         $0.memoryCache = memory
         $0.memoryPressure = nil
         $0.diskCache = disk

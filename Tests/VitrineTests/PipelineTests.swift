@@ -16,7 +16,7 @@ struct PipelineTests {
   private let pipeline: ImagePipeline
 
   init() {
-    pipeline = ImagePipeline { [decoder, memory] in
+    pipeline = ImagePipeline(.ephemeral) { [decoder, memory] in
       $0.memoryCache = memory
       $0.memoryPressure = nil
       $0.decoders = DecoderRegistry([decoder])
@@ -230,7 +230,7 @@ struct PipelineTests {
 
   @Test
   func withoutCoalescingEveryoneFetches() async throws {
-    let pipeline = ImagePipeline { $0.isCoalescingEnabled = false }
+    let pipeline = ImagePipeline(.ephemeral) { $0.isCoalescingEnabled = false }
     let tasks = (0..<3).map { _ in pipeline.imageTask(for: ImageRequest(source.source)) }
     source.open(file)
     for task in tasks { _ = try await task.image }

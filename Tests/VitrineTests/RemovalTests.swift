@@ -29,7 +29,7 @@ struct RemovalTests {
   func aRunningLoadIsNotStoredAndNotJoined(want: Want, removesAll: Bool) async throws {
     let (loader, folder) = (FakeLoader(), try TemporaryFolder())
     let cache = try folder.cache()
-    let pipeline = ImagePipeline {
+    let pipeline = ImagePipeline(.ephemeral) {
       ($0.loader, $0.diskCache, $0.memoryPressure, $0.storagePolicy) = (loader, cache, nil, .both)
     }
     func answer(_ load: FakeLoad, _ version: Int) {
@@ -62,7 +62,7 @@ struct RemovalTests {
   func whatIsRemovedDuringItsRevalidationIsNotStored(size: TargetSize?) async throws {
     let (loader, folder, clock) = (FakeLoader(), try TemporaryFolder(), ManualClock())
     let cache = try folder.cache()
-    let pipeline = ImagePipeline {
+    let pipeline = ImagePipeline(.ephemeral) {
       ($0.loader, $0.diskCache, $0.memoryPressure, $0.clock, $0.storagePolicy) = (loader, cache, nil, clock, .both)
     }
     let request = ImageRequest(url: Self.url, size: size)
@@ -93,7 +93,7 @@ struct RemovalTests {
   func aRemovalFromMemoryLeavesRunningLoadsAlone() async throws {
     let (loader, folder) = (FakeLoader(), try TemporaryFolder())
     let cache = try folder.cache()
-    let pipeline = ImagePipeline { ($0.loader, $0.diskCache, $0.memoryPressure) = (loader, cache, nil) }
+    let pipeline = ImagePipeline(.ephemeral) { ($0.loader, $0.diskCache, $0.memoryPressure) = (loader, cache, nil) }
     let request = ImageRequest(url: Self.url)
     let early = Task { try await pipeline.image(for: request) }
     let load = try await loader.nextLoad(of: Self.url)
@@ -113,7 +113,7 @@ struct RemovalTests {
   @Test
   func whatIsMadeOfRemovedBytesIsNotStored() async throws {
     let loader = FakeLoader()
-    let pipeline = ImagePipeline { ($0.loader, $0.diskCache, $0.memoryPressure) = (loader, nil, nil) }
+    let pipeline = ImagePipeline(.ephemeral) { ($0.loader, $0.diskCache, $0.memoryPressure) = (loader, nil, nil) }
     let request = ImageRequest(url: Self.url)
     let (arrived, gate) = (Gate(), Gate())
     var slow = request

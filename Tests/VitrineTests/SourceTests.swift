@@ -152,9 +152,9 @@ struct SourceTests {
     #expect(try await strict.image(for: ImageRequest(.file(path.path))).width == 64)
 
     // A program that guards itself against strangers' URLs guards its files, unless it says otherwise.
-    let guarded = ImagePipeline { $0.addressGuard = AddressGuard() }
+    let guarded = ImagePipeline(.ephemeral) { $0.addressGuard = AddressGuard() }
     await #expect(throws: LoadError.self) { try await guarded.image(for: path) }
-    let open = ImagePipeline {
+    let open = ImagePipeline(.ephemeral) {
       $0.addressGuard = AddressGuard()
       $0.allowsFileURLs = true
     }

@@ -5,6 +5,7 @@ import VitrineRuntime
 import VitrineTesting
 
 @testable import Vitrine
+import VitrineCaching
 
 /// The heads of finished and encoded images, of this version, of earlier ones, and of others.
 @Suite

@@ -17,7 +17,7 @@ struct TraceTests {
   init() {
     let recorder = TraceRecorder(clock: clock)
     self.recorder = recorder
-    pipeline = ImagePipeline { [clock] in
+    pipeline = ImagePipeline(.ephemeral) { [clock] in
       $0.memoryCache = MemoryCache(costLimit: 10 << 20)
       $0.memoryPressure = nil
       $0.clock = clock
@@ -87,14 +87,14 @@ struct TraceTests {
     }
 
     let stages = recorder.requests.flatMap { [$0.root] + $0.stages }
-    #expect(stages.map(\.kind) == ["request", "decode", "request", "decode"])
+    #expect(stages.map(\.kind) == [.request, .decode, .request, .decode])
     #expect(stages.allSatisfy { $0.ended != nil && $0.facts["error"] != nil })
     source.open(file)
   }
 
   @Test
   func withoutARecorderNothingIsKept() async throws {
-    let pipeline = ImagePipeline { _ in }
+    let pipeline = ImagePipeline(.ephemeral) { _ in }
     let task = pipeline.imageTask(for: ImageRequest(.data(file, id: "a")))
     _ = try await task.image
     #expect(task.trace == nil)
@@ -121,7 +121,7 @@ struct TraceTests {
   func whatEachTransferTookIsAStageOfTheFetch() async throws {
     let loader = MeasuredLoader(file: file)
     clock.advance(by: .seconds(5))
-    let pipeline = ImagePipeline { [recorder, clock] in
+    let pipeline = ImagePipeline(.ephemeral) { [recorder, clock] in
       $0.recorder = recorder
       $0.clock = clock
       $0.loader = loader
@@ -181,7 +181,7 @@ struct TraceTests {
 
 @Suite(.patient)
 struct EncodedDataTests {
-  private let pipeline = ImagePipeline {
+  private let pipeline = ImagePipeline(.ephemeral) {
     $0.memoryCache = MemoryCache(costLimit: 10 << 20)
     $0.memoryPressure = nil
   }

@@ -15,7 +15,7 @@ struct VariantTests {
   private let pipeline: ImagePipeline
 
   init() throws {
-    pipeline = ImagePipeline { [decoder] in
+    pipeline = ImagePipeline(.ephemeral) { [decoder] in
       $0.memoryCache = MemoryCache(costLimit: 10 << 20)
       $0.memoryPressure = nil
       $0.decoders = DecoderRegistry([decoder])

@@ -17,7 +17,7 @@ func benchMemory(_ entryCount: Int, rounds: Int) async throws -> [String] {
     Dictionary(uniqueKeysWithValues: keys.enumerated().map { ($1, Payload($0)) })
   }
   let cache = MemoryCache<Payload>(costLimit: 1 << 30)
-  for (number, key) in keys.enumerated() { cache.set(Payload(number), for: key, cost: 1000) }
+  for (number, key) in keys.enumerated() { cache.store(Payload(number), for: key, cost: 1000) }
   let locked = LockedDictionary(payloads())
   let shared = ReadWriteLockedDictionary(payloads())
   let nsCache = SharedNSCache()
@@ -69,7 +69,7 @@ func benchMemory(_ entryCount: Int, rounds: Int) async throws -> [String] {
     entryCount,
     [
       Peer("`MemoryCache`", { _, at in cache.value(for: shuffledKeys[at]) != nil }) { _, at in
-        cache.set(Payload(at), for: shuffledKeys[at], cost: 1000)
+        cache.store(Payload(at), for: shuffledKeys[at], cost: 1000)
       },
       Peer("dictionary behind a lock", { _, at in locked[shuffledKeys[at]] != nil }) { _, at in
         locked[shuffledKeys[at]] = Payload(at)
@@ -104,7 +104,7 @@ func benchInsertion(_ entryCount: Int, rounds: Int) async throws -> [String] {
     "Insert into a full cache of \(entryCount) entries",
     [
       Contestant(name: "`MemoryCache`", target: 1000) { count in
-        for index in 0..<count { cache.set(payload, for: keys[index], cost: costs[index]) }
+        for index in 0..<count { cache.store(payload, for: keys[index], cost: costs[index]) }
       },
       Contestant(name: "`NSCache`") { count in
         for index in 0..<count { nsCache.setObject(payload, forKey: strings[index], cost: costs[index]) }

@@ -1,7 +1,11 @@
 import Contest
 import Foundation
 import Vitrine
+import VitrineHTTP
 import VitrineTesting
+
+/// An observer with the default of every method.
+private struct Observer: PipelineObserver {}
 
 /// A loader that always answers at once with the same bytes, so that only the pipeline's cost remains.
 private struct InstantLoader: DataLoader {
@@ -62,14 +66,14 @@ func benchCold(rounds: Int) async throws -> [String] {
   try await measureMemory(urls, body)
   let size = TargetSize.pixels(8, 8)
   func pipeline(_ configure: (inout ImagePipeline.Configuration) -> Void = { _ in }) -> ImagePipeline {
-    ImagePipeline {
+    ImagePipeline(.ephemeral) {
       $0.memoryCache = nil
       $0.loader = loader
       configure(&$0)
     }
   }
   let (plain, measured) = (pipeline(), pipeline { $0.collectsMetrics = true })
-  let observed = pipeline { $0.observer = PipelineObserverList([]) }
+  let observed = pipeline { $0.observers = [Observer()] }
   let naive = NaiveLoader(keeps: false) { _ in body }
   let tasks: [(String, Double?, @Sendable (URL) async throws -> Void)] = [
     ("`await pipeline.image(for:)`", 61, { _ = try await plain.image(for: ImageRequest(url: $0, size: size)) }),
@@ -132,7 +136,7 @@ private func tenThousand(
 /// The peak memory of the process with this many tasks, beyond that before.
 private func measureMemory(_ urls: [URL], _ body: Data) async throws {
   guard resetPeakMemory(), let before = peakMemory() else { return }
-  let pipeline = ImagePipeline {
+  let pipeline = ImagePipeline(.ephemeral) {
     $0.memoryCache = nil
     $0.loader = InstantLoader(body: body)
   }
@@ -154,7 +158,7 @@ private struct SilentLoader: DataLoader {
 func measureWaiting() async {
   let count = Int(ProcessInfo.processInfo.environment["WAITING"] ?? "") ?? 100_000
   guard let start = memory() else { return }
-  let pipeline = ImagePipeline {
+  let pipeline = ImagePipeline(.ephemeral) {
     $0.memoryCache = nil
     $0.loader = SilentLoader()
   }

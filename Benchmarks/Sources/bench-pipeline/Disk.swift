@@ -12,7 +12,7 @@ func benchDisk(_ photographs: Photographs, in folder: URL, rounds: Int) async th
     return FakeResponse(headers: ["Cache-Control": "max-age=86400"], body: bodies[name] ?? Data())
   }
   let cache = try DiskCache(directory: folder, sizeLimit: 100 << 20)
-  let pipeline = ImagePipeline {
+  let pipeline = ImagePipeline(.ephemeral) {
     $0.memoryCache = nil
     $0.diskCache = cache
     $0.loader = loader

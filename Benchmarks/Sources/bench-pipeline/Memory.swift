@@ -66,7 +66,7 @@ func benchMemory(_ entryCount: Int, rounds: Int) async throws -> [String] {
   let strings = LockedDictionary(Dictionary(uniqueKeysWithValues: urls.map { ($0, image()) }))
   let nsStrings = urls.map { $0 as NSString }
   // Each cache has its own images, so that none profits from the accesses of another.
-  for key in keys { cache.set(image(), for: key, cost: 256) }
+  for key in keys { cache.store(image(), for: key, cost: 256) }
   for key in nsStrings { nsCache.setObject(Box(image()), forKey: key) }
   let shuffledKeys = order.map { keys[$0] }
   let shuffledStrings = order.map { urls[$0] }

@@ -1,6 +1,7 @@
 import Contest
 import Foundation
 import Vitrine
+import VitrineHTTP
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
@@ -22,7 +23,7 @@ func benchNetwork(_ photographs: Photographs, in scratch: URL, rounds: Int) asyn
   }
 
   let loader = CurlLoader()
-  let pipeline = ImagePipeline {
+  let pipeline = ImagePipeline(.ephemeral) {
     $0.memoryCache = nil
     $0.loader = loader
   }

@@ -1,6 +1,7 @@
 import Contest
 import Foundation
 import Vitrine
+import VitrineHTTP
 import VitrineTesting
 
 /// A page of 200 images at 200 px, loaded all at once from two hosts with 6 connections each, in four priorities.
@@ -42,7 +43,7 @@ func loadPage(in scratch: URL) async throws -> [PageRow] {
   let memory = MemoryCache<CachedImage>(costLimit: 256 << 20)
   let disk = try DiskCache(directory: scratch.appending(path: "page-cache"), sizeLimit: 200 << 20)
   // Left by an earlier visit: larger images in memory, and bytes on disk.
-  let earlier = ImagePipeline {
+  let earlier = ImagePipeline(.ephemeral) {
     $0.memoryCache = memory
     $0.diskCache = disk
     $0.loader = CurlLoader()
@@ -60,7 +61,7 @@ func loadPage(in scratch: URL) async throws -> [PageRow] {
   }
   await earlier.cache.flush()
 
-  let pipeline = ImagePipeline {
+  let pipeline = ImagePipeline(.ephemeral) {
     $0.memoryCache = memory
     $0.diskCache = disk
     // A new loader, which has to open connections.

@@ -37,7 +37,7 @@ struct PagePicture {
       case (.fetch, "queue"): self = .connectionQueue
       case (.fetch, "request"): self = .firstByte
       case (.fetch, "body"): self = .body
-      case ("transfer", "name look-up"), ("transfer", "connect"), ("transfer", "TLS"): self = .connect
+      case (.transfer, "name look-up"), (.transfer, "connect"), (.transfer, "TLS"): self = .connect
       case (.decode, "queue"), (.resample, "queue"), (.process, "queue"), (.finished, "queue"): self = .queue
       case (.decode, "work"): self = .decode
       case (.resample, "work"): self = .resample

@@ -26,7 +26,7 @@ struct Contender: Sendable {
         let key = keys[id] ?? CacheKey { $0.append(id) }
         keys[id] = key
         if cache.value(for: key) != nil { return true }
-        cache.set(id, for: key, cost: size)
+        cache.store(id, for: key, cost: size)
         return false
       }
     }

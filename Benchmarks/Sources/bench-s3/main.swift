@@ -5,6 +5,7 @@
 
 import Foundation
 import Vitrine
+import VitrineCaching
 import VitrineS3
 
 /// Prints a line and flushes it, even if the output is not a terminal.

@@ -49,7 +49,7 @@ func measure(file: String) async throws {
 
 private func makePipeline(_ folder: URL) throws -> ImagePipeline {
   let disk = try DiskCache(directory: folder, sizeLimit: 1 << 30)
-  return ImagePipeline {
+  return ImagePipeline(.ephemeral) {
     $0.diskCache = disk
     // All coefficients of a progressive JPEG must be held.
     $0.decodeLimits.memoryByteCount = 1_000_000_000

@@ -1,5 +1,6 @@
 import Foundation
 import Vitrine
+import VitrineImaging
 
 /// A decoder of strangers' formats that does not come back until it is released.
 struct StuckDecoder: ImageDecoder {

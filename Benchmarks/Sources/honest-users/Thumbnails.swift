@@ -1,5 +1,6 @@
 import Foundation
 import Vitrine
+import VitrineImaging
 import VitrineSVG
 import VitrineTIFF
 
@@ -8,7 +9,7 @@ struct Thumbnails {
   let pipeline: ImagePipeline
 
   init(cache: URL, addressGuard: AddressGuard, decoders: [any ImageDecoder]) throws {
-    pipeline = try ImagePipeline {
+    pipeline = try ImagePipeline(.ephemeral) {
       $0.diskCache = try DiskCache(directory: cache, sizeLimit: 500_000_000)
       $0.addressGuard = addressGuard
       $0.allowsFileURLs = true

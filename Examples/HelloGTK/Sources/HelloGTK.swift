@@ -8,7 +8,7 @@ import VitrineSandbox
 enum HelloGTK {
   static func main() throws {
     // A file that takes over its decoder has taken over a process that can do nothing else.
-    try ImagePipeline.configureShared { $0.decoders = try .sandboxed() }
+    ImagePipeline.shared = try ImagePipeline { $0.decoders = try .sandboxed() }
     let app = Application("org.example.HelloGTK")
     app.onOpen = { app, files in show(files.flatMap(pictures), in: app) }
     exit(app.run { _ in print("usage: hello-gtk FOLDER, FILE OR URL...") })

@@ -1,5 +1,6 @@
 import Testing
 import Vitrine
+import VitrineCaching
 import VitrineTesting
 
 /// Caches in memory and on disk.
@@ -53,9 +54,9 @@ struct CacheScenarios {
   func theLeastRecentlyUsedImageLeavesFirst() {
     let cache = MemoryCache<Bitmap>(costLimit: 64 << 20, countLimit: 20, eviction: .leastRecentlyUsed)
     let keys = (0...20).map { number in CacheKey { $0.append("https://images.invalid/\(number).jpg") } }
-    for key in keys.prefix(20) { cache.set(drawing, for: key, cost: drawing.byteCount) }
+    for key in keys.prefix(20) { cache.store(drawing, for: key, cost: drawing.byteCount) }
     _ = cache.value(for: keys[0])
-    cache.set(drawing, for: keys[20], cost: drawing.byteCount)
+    cache.store(drawing, for: keys[20], cost: drawing.byteCount)
     #expect(cache.contains(keys[0]))
     #expect(cache.contains(keys[1]) == false)
   }

@@ -19,8 +19,8 @@ private struct LyingHook: ImageInterceptor, PipelineDelegate, PipelineObserver {
   func willLoad(_ request: ImageRequest) -> ImageRequest { rewrite(request) }
   func decoders(for request: ImageRequest, firstBytes: Data) -> DecoderRegistry? { registry }
   func willStore(_ data: Data, for request: ImageRequest, response: HTTPResponse) -> Data? { stored(data) }
-  func keepsFinished(_ image: ImageResponse, for request: ImageRequest) -> Bool { keeps }
-  func keepsEncoded(_ image: EncodedImage, for request: ImageRequest) -> Bool { keeps }
+  func storesFinished(_ image: ImageResponse, for request: ImageRequest) -> Bool { keeps }
+  func storesEncoded(_ image: EncodedImage, for request: ImageRequest) -> Bool { keeps }
 }
 
 func hookCases() -> [Case] {
@@ -90,7 +90,7 @@ func hookCases() -> [Case] {
     [
       Case("interceptor, \(name)") { try await show(hook) { $0.interceptors = [hook] } },
       Case("delegate, \(name)") { try await show(hook) { $0.delegate = hook } },
-      Case("observer, \(name)") { try await show(hook) { $0.observer = hook } },
+      Case("observer, \(name)") { try await show(hook) { $0.observers = [hook] } },
     ]
   }
 }

@@ -319,7 +319,7 @@ func pipeline(
   _ loader: any DataLoader,
   _ change: (inout ImagePipeline.Configuration) -> Void = { _ in },
 ) -> ImagePipeline {
-  ImagePipeline { configuration in
+  ImagePipeline(.ephemeral) { configuration in
     configuration.loader = loader
     configuration.retryPolicy = .exponential(maxAttempts: 2, base: .milliseconds(1), limit: .milliseconds(2))
     configuration.diskCache = nil

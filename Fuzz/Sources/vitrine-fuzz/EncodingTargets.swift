@@ -79,12 +79,12 @@ private func choice(_ format: UInt8, _ numbers: [Int]) -> (ImageEncoding, isExac
   case 0, 1, 2, 3: return (.png(), true)
   case 4: return (.png(.smallest), true)
   case 5, 6, 7:
-    let subsampling = JPEGOptions.Subsampling.allCases[numbers[1] % 3]
+    let subsampling = ImageEncoding.Subsampling.allCases[numbers[1] % 3]
     return (.jpeg(quality: quality, subsampling: subsampling, isProgressive: numbers[2] % 2 == 0), false)
   case 8: return (.webp(quality: quality, effort: numbers[1] % 7), false)
   case 9: return (.webp(isLossless: true, effort: numbers[1] % 7), true)
   case 10, 11, 12:
-    let dithering = GIFOptions.Dithering.allCases[numbers[1] % 3]
+    let dithering = ImageEncoding.Dithering.allCases[numbers[1] % 3]
     return (.gif(colorCount: numbers[0] + 1, dithering: numbers[2] % 4 == 0 ? nil : dithering), false)
   case 13: return (.qoi(), true)
   case 14:

@@ -27,12 +27,12 @@ public struct CachedData: Sendable, Hashable {
   /// A Boolean value that indicates whether the bytes are useful to this machine only, such as raw pixels.
   ///
   /// Remote tiers do not store them. Defaults to `false`. A cache on disk does not keep it.
-  public var isMachineLocal = false
+  package var isMachineLocal = false
   /// A Boolean value that indicates whether shared caches must not store the bytes (`Cache-Control: private`).
   ///
   /// Remote tiers do not store them, and remove an older entry of the key. Defaults to `false`. A cache on disk does not
   /// keep it.
-  public var isPrivate = false
+  package var isPrivate = false
 
   /// Creates an entry.
   ///

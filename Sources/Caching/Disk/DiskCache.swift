@@ -296,7 +296,7 @@ public final class DiskCache: DataCaching {
   /// Reads and verifies every entry, and drops damaged ones.
   ///
   /// Complexity: O(bytes).
-  public func verify() async -> DiskVerification {
+  package func verify() async -> DiskVerification {
     await opened()
     return await onWriter { $0.verify() } ?? DiskVerification()
   }

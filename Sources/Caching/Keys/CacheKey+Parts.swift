@@ -2,7 +2,7 @@ import VitrineRuntime
 
 extension CacheKey {
   /// A part of a key.
-  public enum Part: Hashable, Sendable {
+  package enum Part: Hashable, Sendable {
     /// No value, which differs from an empty text.
     case none
     /// A text, compared as UTF-8 bytes: canonically equivalent texts differ.
@@ -62,7 +62,7 @@ extension CacheKey {
     package mutating func append(raw some: [UInt8]) { bytes.append(contentsOf: some) }
 
     /// Appends a part.
-    public mutating func append(_ part: Part) {
+    package mutating func append(_ part: Part) {
       switch part {
       case .none: bytes.append(0)
       case .text(let text): append(tag: 1, text.utf8)
@@ -74,17 +74,17 @@ extension CacheKey {
       }
     }
 
-    /// Appends a text, or ``Part/none`` for `nil`.
+    /// Appends a text, or no value for `nil`.
     public mutating func append(_ text: String?) {
       if let text { append(tag: 1, text.utf8) } else { bytes.append(0) }
     }
 
-    /// Appends a whole number, or ``Part/none`` for `nil`.
+    /// Appends a whole number, or no value for `nil`.
     public mutating func append(_ integer: Int?) {
       if let integer { append(tag: 3, word: UInt64(bitPattern: Int64(integer))) } else { bytes.append(0) }
     }
 
-    /// Appends a number, or ``Part/none`` for `nil`.
+    /// Appends a number, or no value for `nil`.
     public mutating func append(_ number: Double?) {
       if let number { append(tag: 4, word: number.bitPattern) } else { bytes.append(0) }
     }
@@ -96,7 +96,7 @@ extension CacheKey {
     }
 
     /// Appends another key as one part.
-    public mutating func append(_ key: CacheKey) {
+    package mutating func append(_ key: CacheKey) {
       append(tag: 6, key.bytes)
     }
 
@@ -121,7 +121,7 @@ extension CacheKey {
   /// The parts of the key, or `nil` if it was not created from parts.
   ///
   /// Complexity: O(count).
-  public var parts: [Part]? {
+  package var parts: [Part]? {
     var (parts, reader) = ([Part](), HeadReader(bytes))
     while reader.remaining > 0 {
       guard let part = Self.part(of: &reader) else { return nil }

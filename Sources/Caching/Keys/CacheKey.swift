@@ -41,7 +41,7 @@ public struct CacheKey: Hashable, Sendable, CustomStringConvertible {
   /// Returns the key of this key's parts and further ones.
   ///
   /// Complexity: O(count) in the bytes of all parts.
-  public func extended(_ build: (inout Builder) -> Void) -> CacheKey {
+  package func extended(_ build: (inout Builder) -> Void) -> CacheKey {
     var builder = Builder(after: bytes)
     build(&builder)
     return CacheKey(bytes: builder.bytes)

@@ -4,7 +4,7 @@ public import VitrineRuntime
 ///
 /// ```swift
 /// let cache = MemoryCache<Bitmap>(costLimit: 100 << 20)
-/// cache.set(bitmap, for: key, cost: bitmap.byteCount, group: image)
+/// cache.store(bitmap, for: key, cost: bitmap.byteCount)
 /// let hit = cache.value(for: key)
 /// ```
 ///
@@ -32,7 +32,7 @@ public final class MemoryCache<Value: Sendable>: Sendable {
   }
 
   @usableFromInline
-  let store: MemoryStore
+  let storage: MemoryStore
   // A value that is a single object needs no box, which would cost another memory access.
   @usableFromInline
   let isObject: Bool
@@ -59,7 +59,7 @@ public final class MemoryCache<Value: Sendable>: Sendable {
     isObject =
       MemoryLayout<Value>.size == MemoryLayout<AnyObject>.size
       && (Value.self is AnyObject.Type || Value.self is any ObjectValue.Type)
-    store = MemoryStore(
+    storage = MemoryStore(
       limits: MemoryStore.Limits(
         cost: max(0, costLimit),
         count: max(0, countLimit),
@@ -74,50 +74,50 @@ public final class MemoryCache<Value: Sendable>: Sendable {
   ///
   /// Lowering it evicts at once.
   public var costLimit: Int {
-    get { store.limits.cost }
-    set { store.setLimits { $0.cost = max(0, newValue) } }
+    get { storage.limits.cost }
+    set { storage.setLimits { $0.cost = max(0, newValue) } }
   }
 
   /// The maximum number of entries.
   ///
   /// Lowering it evicts at once.
   public var countLimit: Int {
-    get { store.limits.count }
-    set { store.setLimits { $0.count = max(0, newValue) } }
+    get { storage.limits.count }
+    set { storage.setLimits { $0.count = max(0, newValue) } }
   }
 
   /// The maximum cost of one entry, in bytes.
   ///
   /// A change applies to later stores only.
   public var entryCostLimit: Int {
-    get { store.limits.entryCost }
-    set { store.setLimits { $0.entryCost = max(0, newValue) } }
+    get { storage.limits.entryCost }
+    set { storage.setLimits { $0.entryCost = max(0, newValue) } }
   }
 
   /// The contents and the history of the cache in numbers.
-  public var statistics: MemoryCacheStatistics { store.statistics }
+  public var statistics: MemoryCacheStatistics { storage.statistics }
 
   /// Returns the value for a key and counts it as used, or returns `nil` if there is none or it has expired.
   ///
   /// Complexity: O(1), without allocation.
   @inlinable
   public func value(for key: CacheKey) -> Value? {
-    guard let object = store.value(for: key) else { return nil }
+    guard let object = storage.value(for: key) else { return nil }
     return unbox(object)
   }
 
   func value(for key: CacheKey, countsMiss: Bool) -> Value? {
-    store.value(for: key, countsMiss: countsMiss).map(unbox)
+    storage.value(for: key, countsMiss: countsMiss).map(unbox)
   }
 
-  func countMiss() { store.countMiss() }
+  func countMiss() { storage.countMiss() }
 
   /// Returns the value for a key that has not expired, without counting it as used.
-  func peek(_ key: CacheKey) -> Value? { store.peek(key).map(unbox) }
+  func peek(_ key: CacheKey) -> Value? { storage.peek(key).map(unbox) }
 
   /// Returns a Boolean value that indicates whether a key has a fresh value, without counting it as used.
   public func contains(_ key: CacheKey) -> Bool {
-    store.contains(key)
+    storage.contains(key)
   }
 
   /// Stores a value, replaces an older one of the same key, and counts it as used.
@@ -129,20 +129,25 @@ public final class MemoryCache<Value: Sendable>: Sendable {
   ///   - value: The value.
   ///   - key: The key.
   ///   - cost: The cost in bytes. Negative costs count as 0.
-  ///   - group: The group of variants that the value belongs to, see ``variants(of:)``. Defaults to none.
   ///   - expiration: The expiration. Defaults to `nil`, the cache's default.
   /// - Returns: A Boolean value that indicates whether the value was stored.
   @discardableResult
-  public func set(
+  public func store(_ value: Value, for key: CacheKey, cost: Int, expiration: Expiration? = nil) -> Bool {
+    store(value, for: key, cost: cost, group: nil, expiration: expiration)
+  }
+
+  /// Stores a value as one of a group of variants, which ``variants(of:)`` finds together.
+  @discardableResult
+  package func store(
     _ value: Value,
     for key: CacheKey,
     cost: Int,
-    group: CacheKey? = nil,
+    group: CacheKey?,
     expiration: Expiration? = nil,
   ) -> Bool {
     let expiration = expiration ?? self.expiration
-    let expires = expiration == .never ? nil : expiration.date(from: store.clock.now)
-    return store.set(
+    let expires = expiration == .never ? nil : expiration.date(from: storage.clock.now)
+    return storage.store(
       MemoryStore.Entry(
         key: key,
         value: box(value),
@@ -156,12 +161,12 @@ public final class MemoryCache<Value: Sendable>: Sendable {
   /// Removes the value for a key and returns it.
   @discardableResult
   public func remove(_ key: CacheKey) -> Value? {
-    store.remove(key).map(unbox)
+    storage.remove(key).map(unbox)
   }
 
   /// Removes everything.
   public func removeAll() {
-    store.removeAll()
+    storage.removeAll()
   }
 
   /// Removes the entries for which `predicate` returns `true`.
@@ -169,61 +174,61 @@ public final class MemoryCache<Value: Sendable>: Sendable {
   /// The predicate is called once for each entry, without a lock, and may take its time. An entry that is replaced
   /// meanwhile stays. Complexity: O(n).
   public func removeAll(where predicate: (CacheKey, Value) throws -> Bool) rethrows {
-    let chosen = try store.entries().filter { try predicate($0.entry.key, unbox($0.entry.value)) }
-    store.remove(chosen.map { ($0.entry.key, $0.id) })
+    let chosen = try storage.entries().filter { try predicate($0.entry.key, unbox($0.entry.value)) }
+    storage.remove(chosen.map { ($0.entry.key, $0.id) })
   }
 
   /// Returns all entries in no particular order, with their numbers of uses, including the store.
   func entries() -> [(key: CacheKey, value: Value, uses: Int)] {
-    store.entries().map { ($0.entry.key, unbox($0.entry.value), $0.uses) }
+    storage.entries().map { ($0.entry.key, unbox($0.entry.value), $0.uses) }
   }
 
   /// Evicts entries until their total cost is at most `cost` bytes.
   public func trim(toCost cost: Int) {
-    store.trim(to: EvictionGoal(cost: max(0, cost), count: .max), .trim)
+    storage.trim(to: EvictionGoal(cost: max(0, cost), count: .max), .trim)
   }
 
   /// Evicts entries until at most `count` are left.
-  public func trim(toCount count: Int) {
-    store.trim(to: EvictionGoal(cost: .max, count: max(0, count)), .trim)
+  package func trim(toCount count: Int) {
+    storage.trim(to: EvictionGoal(cost: .max, count: max(0, count)), .trim)
   }
 
   /// Evicts all entries that are not held.
-  public func removeAllUnheld() {
-    store.removeAll(includingHeld: false, .trim)
+  package func removeAllUnheld() {
+    storage.removeAll(includingHeld: false, .trim)
   }
 
-  /// Evicts under memory pressure.
+  /// Evicts under memory pressure, as ``trims(under:)`` says.
+  package func trim(under pressure: MemoryPressure) {
+    storage.trim(under: pressure)
+  }
+
+  /// Evicts under memory pressure for as long as the returned observation is alive.
   ///
   /// Under low pressure half of the total cost leaves, held entries last. Under critical pressure all entries that are
-  /// not held leave. See ``trims(under:)``.
-  public func trim(under pressure: MemoryPressure) {
-    store.trim(under: pressure)
-  }
-
-  /// Calls ``trim(under:)`` under memory pressure for as long as the returned observation is alive.
+  /// not held leave.
   ///
   /// - Parameter source: The source of memory pressure. Defaults to the system.
-  /// - Returns: The observation. Releasing it ends the calls.
+  /// - Returns: The observation. Releasing it ends the evictions.
   public func trims(under source: any MemoryPressureSource = .system) -> MemoryPressureObservation {
-    source.observe { [weak store] in store?.trim(under: $0) }
+    source.observe { [weak storage] in storage?.trim(under: $0) }
   }
 
   /// A value in a group, with its key and cost.
-  public struct Variant: Sendable {
+  package struct Variant: Sendable {
     /// The key.
-    public let key: CacheKey
+    package let key: CacheKey
     /// The value.
-    public let value: Value
+    package let value: Value
     /// The cost in bytes.
-    public let cost: Int
+    package let cost: Int
   }
 
   /// Returns the fresh values that were stored with this group, the newest first.
   ///
   /// Does not count as use. Complexity: O(k) for k values in the group.
-  public func variants(of group: CacheKey) -> [Variant] {
-    store.variants(of: group).map { variant($0.entry) }
+  package func variants(of group: CacheKey) -> [Variant] {
+    storage.variants(of: group).map { variant($0.entry) }
   }
 
   /// Changes the values of a group, or removes those for which `change` returns `nil`.
@@ -231,11 +236,11 @@ public final class MemoryCache<Value: Sendable>: Sendable {
   /// The closure is called once for each value, without a lock, and may take its time. An entry that is replaced
   /// meanwhile stays as it is. Costs and expiry stay the same, and nothing counts as used. Complexity: O(k) for k
   /// values in the group.
-  public func updateVariants(of group: CacheKey, _ change: (Variant) throws -> Value?) rethrows {
-    let changed = try store.variants(of: group).map { entry, id in
+  package func updateVariants(of group: CacheKey, _ change: (Variant) throws -> Value?) rethrows {
+    let changed = try storage.variants(of: group).map { entry, id in
       (entry.key, id, try change(variant(entry)).map(box))
     }
-    store.replace(changed)
+    storage.replace(changed)
   }
 
   private func variant(_ entry: MemoryStore.Entry) -> Variant {
@@ -248,7 +253,7 @@ public final class MemoryCache<Value: Sendable>: Sendable {
   ///
   /// - Returns: A token that holds the entry until it is released, or `nil` if there is no entry.
   public func hold(_ key: CacheKey) -> MemoryCacheHold? {
-    store.hold(key)
+    storage.hold(key)
   }
 
   private func box(_ value: Value) -> any AnyObject & Sendable {

@@ -54,7 +54,7 @@ public final class MemoryDataCache: DataCaching {
   ///
   /// The older one is removed even if the new one is too large to be stored.
   public func store(_ entry: CachedData, for key: CacheKey) async {
-    cache.set(entry, for: key, cost: Self.size(of: entry, key), group: key)
+    cache.store(entry, for: key, cost: Self.size(of: entry, key), group: key)
   }
 
   /// Replaces the expiry and metadata of an entry, if it still has the given content.

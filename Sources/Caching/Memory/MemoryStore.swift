@@ -156,7 +156,7 @@ final class MemoryStore: Sendable {
 
   // MARK: - Changes
 
-  func set(_ entry: Entry) -> Bool {
+  func store(_ entry: Entry) -> Bool {
     let date = entry.expires == .infinity ? 0 : clock.now.timeIntervalSinceReferenceDate
     if entry.expires != .infinity { mayExpire.store(true, ordering: .relaxed) }
     let limits = limits

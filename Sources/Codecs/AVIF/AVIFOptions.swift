@@ -3,7 +3,7 @@ public import VitrineImaging
 /// The options for encoding AVIF.
 public struct AVIFOptions: EncodingOptions {
   /// The resolution of colour beside that of brightness.
-  public typealias Subsampling = JPEGOptions.Subsampling
+  public typealias Subsampling = ImageEncoding.Subsampling
 
   /// The quality of lossy encoding, from 1 to 100, on the scale of libavif and avifenc.
   ///

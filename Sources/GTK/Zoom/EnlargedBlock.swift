@@ -1,4 +1,5 @@
 import Vitrine
+import VitrineImaging
 
 /// A square part of a tile of level 0, enlarged a whole number of times without smoothing.
 ///

@@ -1,4 +1,5 @@
 import Vitrine
+import VitrineImaging
 import VitrineTiles
 
 /// A picture that a ``ZoomPicture`` shows; a `TiledImage` outside of tests.

@@ -1,6 +1,7 @@
 import CGTK
 import CVitrineGTK
 import Vitrine
+import VitrineImaging
 
 /// The tiles that are drawn for a place of the picture.
 struct ZoomPlan {

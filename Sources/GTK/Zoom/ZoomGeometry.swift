@@ -1,4 +1,5 @@
 import Vitrine
+import VitrineImaging
 
 /// The place of a picture on the screen: enlarged, moved and turned.
 ///

@@ -98,18 +98,12 @@ public final class ZoomPicture {
     MainThreadWork.measure { view.load(request, placeholder: placeholder, failure: failure) }
   }
 
-  /// Shows the picture of a URL; see ``load(_:placeholder:failure:)-(ImageRequest?,_,_)``.
-  @_disfavoredOverload
-  public func load(_ url: URL?, placeholder: Placeholder = .none, failure: Placeholder? = nil) {
-    load(url.map { ImageRequest(url: $0) }, placeholder: placeholder, failure: failure)
-  }
-
   /// Shows the picture of a URL; text that is none fails.
   ///
   /// See ``load(_:placeholder:failure:)-(ImageRequest?,_,_)``.
   @_disfavoredOverload
-  public func load(_ url: String?, placeholder: Placeholder = .none, failure: Placeholder? = nil) {
-    load(url.map { ImageRequest(url: $0) }, placeholder: placeholder, failure: failure)
+  public func load(_ url: (some URLConvertible)?, placeholder: Placeholder = .none, failure: Placeholder? = nil) {
+    load(url.map { ImageRequest($0.imageSource) }, placeholder: placeholder, failure: failure)
   }
 
   /// Shows nothing, and cancels all loads.

@@ -1,4 +1,5 @@
 import Vitrine
+import VitrineImaging
 
 /// The textures of one picture, within a limit of bytes.
 ///

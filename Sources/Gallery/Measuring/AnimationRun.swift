@@ -152,7 +152,7 @@ final class AnimationRun {
   }
 
   private func show(_ requests: [ImageRequest], width: Int, height: Int, animates: Bool) -> [RemotePicture] {
-    let pipeline = ImagePipeline {
+    let pipeline = ImagePipeline(.ephemeral) {
       $0.memoryCache = MemoryCache(costLimit: 128 << 20)
       $0.diskCache = nil
       $0.decoders = GalleryPipeline.decoders

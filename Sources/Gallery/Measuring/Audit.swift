@@ -1,4 +1,5 @@
 import Vitrine
+import VitrineImaging
 import VitrineRuntime
 import VitrineTesting
 

@@ -23,7 +23,7 @@ final class PanRun {
 
   init(_ options: Options, _ window: Window, disk: DiskCache) {
     (files, self.window) = (options.sources, window)
-    pipeline = ImagePipeline {
+    pipeline = ImagePipeline(.ephemeral) {
       $0.memoryCache = MemoryCache(costLimit: 128 << 20)
       $0.diskCache = disk
       $0.decoders = GalleryPipeline.decoders

@@ -38,7 +38,7 @@ struct GalleryPipeline {
     _ disk: DiskCache?,
     timeLimit: Duration? = cellTimeLimit,
   ) -> ImagePipeline {
-    ImagePipeline {
+    ImagePipeline(.ephemeral) {
       $0.memoryCache = memory
       $0.diskCache = disk
       $0.decoders = decoders

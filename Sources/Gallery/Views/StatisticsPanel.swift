@@ -1,5 +1,6 @@
 import CGTK
 import Vitrine
+import VitrineCaching
 import VitrineGTK
 import VitrineGalleryModel
 

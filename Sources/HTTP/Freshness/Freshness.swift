@@ -1,4 +1,4 @@
-public import VitrineRuntime
+import VitrineRuntime
 
 /// The policy by which a request uses a stored response.
 public enum CachePolicy: Sendable, Hashable {
@@ -57,7 +57,7 @@ public struct Freshness: Sendable {
   }
 
   /// The action to take.
-  public enum Action: String, Sendable, Hashable, CustomStringConvertible {
+  package enum Action: String, Sendable, Hashable, CustomStringConvertible {
     /// Serves the stored response.
     case serve
     /// Serves the stored response although it is stale, and sends the request with ``Decision/headers`` in the
@@ -75,66 +75,66 @@ public struct Freshness: Sendable {
     case fail
 
     /// The name of the action, for logs and traces.
-    public var description: String { rawValue }
+    package var description: String { rawValue }
   }
 
   /// The reason of a decision.
-  public struct Reason: Sendable, Hashable, CustomStringConvertible {
+  package struct Reason: Sendable, Hashable, CustomStringConvertible {
     /// The name of the reason, for logs and traces.
-    public let description: String
+    package let description: String
 
     /// No response is stored.
-    public static let nothingStored = Reason(description: "nothing stored")
+    package static let nothingStored = Reason(description: "nothing stored")
     /// The policy of the request decides.
-    public static let policy = Reason(description: "policy")
+    package static let policy = Reason(description: "policy")
     /// `max-age` decides.
-    public static let maxAge = Reason(description: "max-age")
+    package static let maxAge = Reason(description: "max-age")
     /// `Expires` decides.
-    public static let expires = Reason(description: "Expires")
+    package static let expires = Reason(description: "Expires")
     /// The time since `Last-Modified` decides, see ``Freshness/heuristicFraction``.
-    public static let heuristic = Reason(description: "time since Last-Modified")
+    package static let heuristic = Reason(description: "time since Last-Modified")
     /// `stale-while-revalidate` still allows the stored response.
-    public static let staleWhileRevalidate = Reason(description: "stale-while-revalidate")
+    package static let staleWhileRevalidate = Reason(description: "stale-while-revalidate")
     /// The response is `immutable`, and `max-age` has not passed.
-    public static let immutable = Reason(description: "immutable")
+    package static let immutable = Reason(description: "immutable")
     /// The stored response belongs to a request with other values of the fields in `Vary`.
-    public static let vary = Reason(description: "Vary")
+    package static let vary = Reason(description: "Vary")
     /// The stored response was received in the future, so its age is unknown.
-    public static let clock = Reason(description: "stored in the future")
+    package static let clock = Reason(description: "stored in the future")
     /// The response has no lifetime, and ``Freshness/defaultLifetime`` decides.
-    public static let defaultLifetime = Reason(description: "default lifetime")
+    package static let defaultLifetime = Reason(description: "default lifetime")
     /// The server requires revalidation every time.
-    public static let noCache = Reason(description: "no-cache")
+    package static let noCache = Reason(description: "no-cache")
     /// A redirect that led to the response is stale.
-    public static let redirect = Reason(description: "redirect")
+    package static let redirect = Reason(description: "redirect")
     /// `Cache-Control` of the request decides.
-    public static let request = Reason(description: "Cache-Control of the request")
+    package static let request = Reason(description: "Cache-Control of the request")
   }
 
   /// A decision with its reason.
-  public struct Decision: Sendable, Hashable {
+  package struct Decision: Sendable, Hashable {
     /// The action to take.
-    public let action: Action
+    package let action: Action
     /// The reason.
-    public let reason: Reason
+    package let reason: Reason
     /// The header fields to add to the request, if one is sent.
-    public let headers: HTTPFields
+    package let headers: HTTPFields
     /// The end of the stored response's freshness, in the past if it is stale.
     ///
     /// `nil` if no response is stored.
-    public let expires: Date?
+    package let expires: Date?
     /// The end of the time in which the response may be served while the server cannot be reached.
     ///
     /// `nil` if it may not be served then.
-    public let usableOnErrorUntil: Date?
+    package let usableOnErrorUntil: Date?
     /// The end of the time in which the response may be served if the server answers with 500, 502, 503 or 504.
     ///
     /// `nil` if it may not be served then.
-    public let usableOnServerErrorUntil: Date?
+    package let usableOnServerErrorUntil: Date?
     /// The end of the time in which the response may be served during revalidation.
     ///
     /// `nil` if it may not be served then.
-    public let usableWhileRevalidatingUntil: Date?
+    package let usableWhileRevalidatingUntil: Date?
   }
 
   /// Decides how to use a stored response.
@@ -146,7 +146,7 @@ public struct Freshness: Sendable {
   ///     restricts it.
   ///   - now: The wall-clock time.
   /// - Returns: The action, its reason, and the times until which it holds.
-  public func decide(
+  package func decide(
     _ stored: StoredResponse?,
     for request: HTTPFields = [:],
     policy: CachePolicy = .standard,

@@ -1,7 +1,7 @@
-public import VitrineRuntime
+import VitrineRuntime
 
 /// The part of a response that a cache stores with the body, for freshness and revalidation.
-public struct StoredResponse: Sendable, Hashable {
+package struct StoredResponse: Sendable, Hashable {
   /// The fields that freshness depends on.
   ///
   /// The rest of the head is not stored.
@@ -10,15 +10,15 @@ public struct StoredResponse: Sendable, Hashable {
   ]
 
   /// The status of the response with the body.
-  public let status: Int
+  package let status: Int
   /// The fields that concern caching, and `Content-Type`.
-  public private(set) var headers: HTTPFields
+  package private(set) var headers: HTTPFields
   /// The request's values of the fields that `Vary` names, empty for missing fields.
-  public private(set) var variation: HTTPFields
+  package private(set) var variation: HTTPFields
   /// The time of the request that last confirmed the response.
-  public private(set) var requested: Date
+  package private(set) var requested: Date
   /// The time of the response to that request.
-  public private(set) var received: Date
+  package private(set) var received: Date
   /// The redirects on the way to the response, which limit its freshness.
   private(set) var redirects: [StoredResponse] = []
 
@@ -29,7 +29,7 @@ public struct StoredResponse: Sendable, Hashable {
   ///   - request: The header fields that were sent, for `Vary`.
   ///   - requested: The time at which the request was sent.
   ///   - received: The time at which the head arrived.
-  public init(_ response: HTTPResponse, to request: HTTPFields = [:], requested: Date, received: Date) {
+  package init(_ response: HTTPResponse, to request: HTTPFields = [:], requested: Date, received: Date) {
     self.init(status: response.status, headers: Self.kept(response.headers), requested: requested, received: received)
     redirects = Self.redirects(of: response, requested: requested, received: received)
     variation = variation(of: request)
@@ -57,7 +57,7 @@ public struct StoredResponse: Sendable, Hashable {
   ///
   /// It must be a complete success without `no-store` (RFC 9111 3) and without `Vary: *`, which no later request
   /// matches (RFC 9111 4.1). The same holds for the redirects that led to it.
-  public var isStorable: Bool { [200, 203].contains(status) && allowsStoring }
+  package var isStorable: Bool { [200, 203].contains(status) && allowsStoring }
 
   /// A Boolean value that indicates whether the response and its redirects allow storing it.
   package var allowsStoring: Bool {
@@ -86,12 +86,12 @@ public struct StoredResponse: Sendable, Hashable {
   /// Returns a Boolean value that indicates whether the response answers a request with these header fields.
   ///
   /// The fields that `Vary` names must be the same (RFC 9111 4.1).
-  public func answers(_ request: HTTPFields) -> Bool {
+  package func answers(_ request: HTTPFields) -> Bool {
     variation.isEmpty || variation(of: request) == variation
   }
 
   /// The entity tag if it is strong and promises identical bytes, as ranges and content ids require (RFC 9110 8.8.1).
-  public var strongEntityTag: String? {
+  package var strongEntityTag: String? {
     headers["ETag"].flatMap { $0.hasPrefix("\"") ? $0 : nil }
   }
 
@@ -99,7 +99,7 @@ public struct StoredResponse: Sendable, Hashable {
   package var rangeValidator: String? { headers.rangeValidator(now: received) }
 
   /// The header fields that make a request conditional (RFC 9110 13.1), empty if there is no validator.
-  public var conditions: HTTPFields {
+  package var conditions: HTTPFields {
     var fields = HTTPFields()
     if let tag = headers["ETag"] { fields.append(name: "If-None-Match", value: tag) }
     if let date = headers["Last-Modified"] { fields.append(name: "If-Modified-Since", value: date) }
@@ -107,7 +107,7 @@ public struct StoredResponse: Sendable, Hashable {
   }
 
   /// Returns the stored response after a 304, whose header fields replace old ones of the same name (RFC 9111 3.2).
-  public func renewed(by response: HTTPResponse, requested: Date, received: Date) -> StoredResponse {
+  package func renewed(by response: HTTPResponse, requested: Date, received: Date) -> StoredResponse {
     var renewed = self
     // The old `Age` and `Date` are obsolete.
     renewed.headers["Age"] = nil
@@ -162,7 +162,7 @@ extension StoredResponse {
   ///
   /// It consists of a version, the status, two times, lines of fields, and after an empty line the fields that `Vary`
   /// names. For each redirect, it adds an empty line and lines of the redirect's status, times and fields.
-  public var encoded: Data {
+  package var encoded: Data {
     // The form is encoded once for each image from a server, so without growing.
     var head = HeadWriter(capacity: 20 + length(of: headers) + length(of: variation))
     head.append(redirects.isEmpty ? Self.version : Self.redirectedVersion)
@@ -194,7 +194,7 @@ extension StoredResponse {
   }
 
   /// Decodes ``encoded``, or returns `nil` for other bytes, including other versions.
-  public init?(encoded: Data) {
+  package init?(encoded: Data) {
     guard var head = HeadReader(encoded), let version = head.uint8(),
       [Self.version, Self.redirectedVersion].contains(version), let status = head.uint16(),
       let requested = head.number(Int64.self), let received = head.number(Int64.self),

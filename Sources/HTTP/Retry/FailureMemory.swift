@@ -13,7 +13,7 @@
 /// times, up to an hour.
 ///
 /// - Complexity: O(1) for each operation. Now and then a record drops the oldest entries in O(n log n).
-public struct FailureMemory<Key: Hashable & Sendable>: Sendable {
+package struct FailureMemory<Key: Hashable & Sendable>: Sendable {
   private struct Entry: Sendable {
     var error: HTTPError
     var until: Duration
@@ -29,15 +29,15 @@ public struct FailureMemory<Key: Hashable & Sendable>: Sendable {
   /// Creates an empty memory.
   ///
   /// - Parameter limit: The maximum number of failures. The oldest are dropped first. Defaults to 1,000.
-  public init(limit: Int = 1000) {
+  package init(limit: Int = 1000) {
     self.limit = max(1, limit)
   }
 
   /// The number of stored failures, including expired ones.
-  public var count: Int { entries.count }
+  package var count: Int { entries.count }
 
   /// Returns a recent failure, or `nil` once another request is worthwhile.
-  public func failure(for key: Key, now: Duration) -> HTTPError? {
+  package func failure(for key: Key, now: Duration) -> HTTPError? {
     standing(for: key, now: now)?.error
   }
 
@@ -54,7 +54,7 @@ public struct FailureMemory<Key: Hashable & Sendable>: Sendable {
   ///   - key: The key of the request.
   ///   - retryAfter: The delay that the server demands, if any.
   ///   - now: The time.
-  public mutating func record(_ error: HTTPError, for key: Key, retryAfter: Duration? = nil, now: Duration) {
+  package mutating func record(_ error: HTTPError, for key: Key, retryAfter: Duration? = nil, now: Duration) {
     let count = (entries[key]?.count ?? 0) + 1
     guard let span = Self.span(error, count) else { return }
     let until = now + (retryAfter.map { min($0, .seconds(3600)) } ?? span)
@@ -67,12 +67,12 @@ public struct FailureMemory<Key: Hashable & Sendable>: Sendable {
   }
 
   /// Removes a failure, after a success or for a forced attempt.
-  public mutating func forget(_ key: Key) {
+  package mutating func forget(_ key: Key) {
     entries[key] = nil
   }
 
   /// Removes all failures, for instance when the network is back.
-  public mutating func removeAll() {
+  package mutating func removeAll() {
     entries = [:]
   }
 

@@ -1,4 +1,4 @@
-public import VitrineRuntime
+import VitrineRuntime
 
 /// A policy that decides whether and when a failed load is retried.
 ///
@@ -81,7 +81,7 @@ public struct RetryAttempt: Sendable, Hashable {
 
 extension HTTPResponse {
   /// Returns the delay of `Retry-After` (in seconds or as a date), at most a year, or `nil` if there is none.
-  public func retryAfter(now: Date) -> Duration? {
+  package func retryAfter(now: Date) -> Duration? {
     guard let value = headers.values(for: "Retry-After").first else { return nil }
     let year = 365.0 * 86_400
     if !value.isEmpty, value.utf8.allSatisfy(\.isDigit) { return .seconds(min(Double(value) ?? year, year)) }

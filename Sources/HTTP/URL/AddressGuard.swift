@@ -55,14 +55,14 @@ public struct AddressGuard: Sendable, Hashable {
   /// Returns the reason why a URL is refused, or `nil` if it is allowed.
   ///
   /// A host name alone is never refused: its addresses are checked one by one.
-  public func objection(to url: HTTPURL) -> String? {
+  package func objection(to url: HTTPURL) -> String? {
     guard url.isSecure || allowsPlainHTTP else { return "the address guard allows https only" }
     if let ports, !ports.contains(url.port) { return "the address guard does not allow port \(url.port)" }
     return url.isAddress ? IPAddress(url.host).flatMap { objection(to: $0) } : nil
   }
 
   /// Returns the reason why an address is refused, or `nil` if it is allowed.
-  public func objection(to address: IPAddress) -> String? {
+  package func objection(to address: IPAddress) -> String? {
     let all = [address] + address.embedded
     if let network = refused.first(where: { network in all.contains { network.contains($0) } }) {
       return "the address guard refuses \(address), which is in \(network)"

@@ -1,20 +1,20 @@
-public import VitrineRuntime
+import VitrineRuntime
 
 /// The contents of a `data:` URL (RFC 2397).
 ///
 /// ```swift
 /// let dot = try DataURL("data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAA=")
 /// ```
-public struct DataURL: Sendable, Hashable {
+package struct DataURL: Sendable, Hashable {
   /// The media type in lower case, without parameters.
   ///
   /// Defaults to `text/plain`.
-  public let mediaType: String
+  package let mediaType: String
   /// The bytes.
-  public let data: Data
+  package let data: Data
 
   /// Returns a Boolean value that indicates whether a string begins with `data:`, ignoring case.
-  public static func isDataURL(_ string: String) -> Bool {
+  package static func isDataURL(_ string: String) -> Bool {
     string.trimmed.prefix(5).equalsIgnoringCase("data:")
   }
 
@@ -24,7 +24,7 @@ public struct DataURL: Sendable, Hashable {
   ///
   /// - Complexity: O(n) in the length of the string. The bytes never outnumber the characters.
   /// - Throws: ``HTTPError`` with ``HTTPError/Code/invalidURL``, which contains at most 40 bytes of the URL.
-  public init(_ string: String) throws(HTTPError) {
+  package init(_ string: String) throws(HTTPError) {
     func invalid(_ why: String) -> HTTPError {
       let beginning = String(decoding: string.utf8.prefix(40), as: UTF8.self)
       return HTTPError(.invalidURL, url: string.utf8.count > 40 ? beginning + "…" : string, why)

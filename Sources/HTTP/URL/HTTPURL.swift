@@ -16,10 +16,10 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
   /// The port, including the default of the scheme.
   public let port: Int
   /// A Boolean value that indicates whether the scheme is https.
-  public let isSecure: Bool
+  package let isSecure: Bool
 
   /// The origin: scheme, host and port, which bound the use of a secret (RFC 6454).
-  public var origin: String { "\(isSecure ? "https" : "http")://\(host):\(port)" }
+  package var origin: String { "\(isSecure ? "https" : "http")://\(host):\(port)" }
 
   /// A Boolean value that indicates whether the host is an address and needs no look-up.
   var isAddress: Bool {

@@ -3,15 +3,15 @@ import VitrineRuntime
 /// An IPv4 or IPv6 address.
 ///
 /// An IPv4 address within IPv6 (`::ffff:10.0.0.1`) is an IPv6 address here; the guard checks both.
-public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
+package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
   /// The 4 or 16 bytes in network order.
-  public let bytes: [UInt8]
+  package let bytes: [UInt8]
 
   /// Parses an address as in a URL, or returns `nil` if the text is not an address.
   ///
   /// Brackets around IPv6 are optional. IPv4 with fewer parts, in octal and in hexadecimal is parsed like `inet_aton`:
   /// `0x7f.1` is `127.0.0.1`.
-  public init?(_ string: String) {
+  package init?(_ string: String) {
     let isBracketed = string.hasPrefix("[") && string.hasSuffix("]")
     let text = isBracketed ? String(string.dropFirst().dropLast()) : string
     guard let bytes = text.utf8.contains(UInt8(ascii: ":")) ? Self.bytes6(text) : Self.bytes4(text) else { return nil }
@@ -19,7 +19,7 @@ public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
   }
 
   /// Creates an address from 4 or 16 bytes in network order, or returns `nil` for any other number.
-  public init?(bytes: [UInt8]) {
+  package init?(bytes: [UInt8]) {
     guard bytes.count == 4 || bytes.count == 16 else { return nil }
     self.bytes = bytes
   }
@@ -60,10 +60,10 @@ public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
   }
 
   /// A Boolean value that indicates whether the address is an IPv6 address.
-  public var isIPv6: Bool { bytes.count == 16 }
+  package var isIPv6: Bool { bytes.count == 16 }
 
   /// The address in its canonical form, without brackets.
-  public var description: String {
+  package var description: String {
     guard isIPv6 else { return bytes.map(String.init).joined(separator: ".") }
     var buffer = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
     // 16 bytes are an address of this family, and the buffer has the given length.
@@ -94,9 +94,9 @@ public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
 /// A range of addresses with a common prefix.
 public struct IPNetwork: Sendable, Hashable, CustomStringConvertible {
   /// An address of the network.
-  public let address: IPAddress
+  package let address: IPAddress
   /// The number of bits in the prefix.
-  public let prefixLength: Int
+  package let prefixLength: Int
 
   /// Parses `10.0.0.0/8`, `fd00::/8` or a single address, or returns `nil` for any other text.
   public init?(_ string: String) {
@@ -112,7 +112,7 @@ public struct IPNetwork: Sendable, Hashable, CustomStringConvertible {
   public var description: String { "\(address)/\(prefixLength)" }
 
   /// Returns a Boolean value that indicates whether the network contains an address of the same family.
-  public func contains(_ other: IPAddress) -> Bool {
+  package func contains(_ other: IPAddress) -> Bool {
     guard other.bytes.count == address.bytes.count else { return false }
     var rest = prefixLength
     for (left, right) in zip(address.bytes, other.bytes) where rest > 0 {

@@ -1,5 +1,35 @@
 /// The options for encoding JPEG.
-public struct JPEGOptions: EncodingOptions {
+package struct JPEGOptions: EncodingOptions {
+  /// The quality, from 1 to 100.
+  ///
+  /// Defaults to 85.
+  package let quality: Int
+  /// The resolution of colour.
+  ///
+  /// Defaults to ``ImageEncoding/Subsampling/yuv420``.
+  package let subsampling: ImageEncoding.Subsampling
+  /// A Boolean value that indicates whether the picture comes in scans of growing detail.
+  ///
+  /// Defaults to `false`. Such files are a few percent smaller, and take several times as long to write and to read.
+  package let isProgressive: Bool
+
+  /// Makes options; a quality outside 1 to 100 is clamped.
+  package init(quality: Int = 85, subsampling: ImageEncoding.Subsampling = .yuv420, isProgressive: Bool = false) {
+    self.quality = min(max(quality, 1), 100)
+    (self.subsampling, self.isProgressive) = (subsampling, isProgressive)
+  }
+
+  /// Makes options with a quality; JPEG is never lossless.
+  package init(quality: Int?, isLossless: Bool) { self.init(quality: quality ?? 85) }
+
+  /// The quality.
+  package var commonQuality: Int? { quality }
+
+  /// The options as text.
+  package var identifier: String { "\(quality) \(subsampling.rawValue)\(isProgressive ? " progressive" : "")" }
+}
+
+extension ImageEncoding {
   /// The resolution of colour beside that of brightness.
   public enum Subsampling: String, Sendable, Hashable, CaseIterable {
     /// Half of the resolution in both directions: 4:2:0. Small, and what cameras and the web use.
@@ -10,36 +40,6 @@ public struct JPEGOptions: EncodingOptions {
     case yuv444 = "444"
   }
 
-  /// The quality, from 1 to 100.
-  ///
-  /// Defaults to 85.
-  public let quality: Int
-  /// The resolution of colour.
-  ///
-  /// Defaults to ``Subsampling/yuv420``.
-  public let subsampling: Subsampling
-  /// A Boolean value that indicates whether the picture comes in scans of growing detail.
-  ///
-  /// Defaults to `false`. Such files are a few percent smaller, and take several times as long to write and to read.
-  public let isProgressive: Bool
-
-  /// Makes options; a quality outside 1 to 100 is clamped.
-  public init(quality: Int = 85, subsampling: Subsampling = .yuv420, isProgressive: Bool = false) {
-    self.quality = min(max(quality, 1), 100)
-    (self.subsampling, self.isProgressive) = (subsampling, isProgressive)
-  }
-
-  /// Makes options with a quality; JPEG is never lossless.
-  public init(quality: Int?, isLossless: Bool) { self.init(quality: quality ?? 85) }
-
-  /// The quality.
-  public var commonQuality: Int? { quality }
-
-  /// The options as text.
-  public var identifier: String { "\(quality) \(subsampling.rawValue)\(isProgressive ? " progressive" : "")" }
-}
-
-extension ImageEncoding {
   /// JPEG, with optimised Huffman tables.
   ///
   /// Transparent pixels are composited over white.
@@ -52,7 +52,7 @@ extension ImageEncoding {
   /// - Returns: The encoding.
   public static func jpeg(
     quality: Int = 85,
-    subsampling: JPEGOptions.Subsampling = .yuv420,
+    subsampling: Subsampling = .yuv420,
     isProgressive: Bool = false,
   ) -> ImageEncoding {
     let options = JPEGOptions(quality: quality, subsampling: subsampling, isProgressive: isProgressive)

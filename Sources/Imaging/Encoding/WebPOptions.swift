@@ -1,35 +1,35 @@
 /// The options for encoding WebP.
-public struct WebPOptions: EncodingOptions {
+package struct WebPOptions: EncodingOptions {
   /// The quality of lossy encoding, from 1 to 100.
   ///
   /// Defaults to 85.
-  public let quality: Int
+  package let quality: Int
   /// A Boolean value that indicates whether every pixel is kept, save the colours of fully transparent ones.
   ///
   /// Defaults to `false`. The quality then has no effect.
-  public let isLossless: Bool
+  package let isLossless: Bool
   /// The time spent on fewer bytes, from 0 (fastest) to 6 (smallest), as libwebp's method.
   ///
   /// Defaults to 4.
-  public let effort: Int
+  package let effort: Int
 
   /// Makes options; numbers outside their ranges are clamped.
-  public init(quality: Int = 85, isLossless: Bool = false, effort: Int = 4) {
+  package init(quality: Int = 85, isLossless: Bool = false, effort: Int = 4) {
     (self.quality, self.isLossless) = (min(max(quality, 1), 100), isLossless)
     self.effort = min(max(effort, 0), 6)
   }
 
   /// Makes options with a quality.
-  public init(quality: Int?, isLossless: Bool) { self.init(quality: quality ?? 85, isLossless: isLossless) }
+  package init(quality: Int?, isLossless: Bool) { self.init(quality: quality ?? 85, isLossless: isLossless) }
 
   /// The quality.
-  public var commonQuality: Int? { quality }
+  package var commonQuality: Int? { quality }
 
   /// A Boolean value that indicates whether every pixel is kept.
-  public var commonIsLossless: Bool { isLossless }
+  package var commonIsLossless: Bool { isLossless }
 
   /// The options as text.
-  public var identifier: String { "\(isLossless ? "lossless" : "\(quality)") \(effort)" }
+  package var identifier: String { "\(isLossless ? "lossless" : "\(quality)") \(effort)" }
 }
 
 extension ImageEncoding {

@@ -124,7 +124,7 @@ public final class AnimatedImage: Sendable {
   ///
   /// - Parameter index: The index, counted from 0.
   /// - Returns: The pixels; `nil` if it is not decoded, or does not exist.
-  public func cachedFrame(at index: Int) -> Bitmap? { store.cachedFrame(at: index) }
+  package func cachedFrame(at index: Int) -> Bitmap? { store.cachedFrame(at: index) }
 
   /// Returns a frame, decoded if need be.
   ///

@@ -137,7 +137,7 @@ public struct FrameSource: ~Copyable, @unchecked Sendable {
   }
 
   /// Makes ``next()`` return the first frame.
-  public mutating func rewind() { position = 0 }
+  package mutating func rewind() { position = 0 }
 
   /// Decodes a frame, and moves the position behind it.
   ///

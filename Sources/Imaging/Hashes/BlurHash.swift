@@ -14,9 +14,9 @@ public struct BlurHash: Hashable, Sendable, CustomStringConvertible {
   /// The characters.
   public let string: String
   /// The number of components across, from 1 to 9.
-  public let columns: Int
+  package let columns: Int
   /// The number of components down, from 1 to 9.
-  public let rows: Int
+  package let rows: Int
   /// The values of the digits.
   private let digits: [Int]
 

@@ -65,7 +65,7 @@ public struct ThumbHash: Hashable, Sendable, CustomStringConvertible {
   public var base64: String { Data(bytes).base64EncodedString() }
 
   /// A Boolean value that indicates whether the image has transparent parts.
-  public var hasAlpha: Bool { Header(bytes).hasAlpha }
+  package var hasAlpha: Bool { Header(bytes).hasAlpha }
 
   /// The approximate ratio of the image's width to its height.
   public var aspectRatio: Double {

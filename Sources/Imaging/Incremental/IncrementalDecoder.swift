@@ -45,7 +45,7 @@ public struct IncrementalDecoder: Sendable {
   ///
   /// Previews by rows are spread over it. None is made from three quarters on, because the image itself is about to
   /// arrive.
-  public var expectedByteCount: Int?
+  package var expectedByteCount: Int?
 
   /// A Boolean value that indicates whether ``follow(_:)`` may return the image before the whole file has arrived.
   ///

@@ -70,7 +70,7 @@ public struct EXIFFields: Sendable, Hashable {
   public var pixelHeight: Int?
 
   /// Makes empty fields.
-  public init() {}
+  package init() {}
 
   /// Reads the fields of a TIFF block.
   ///

@@ -4,7 +4,7 @@ struct IndexedRows: ~Copyable {
   static let none = 256
 
   private let pixels: DrawnPixels
-  private let dithering: GIFOptions.Dithering
+  private let dithering: ImageEncoding.Dithering
   private let transparent: UInt8
   private let width: Int
   private var row = 0
@@ -20,7 +20,7 @@ struct IndexedRows: ~Copyable {
   init(
     _ pixels: DrawnPixels,
     _ pairs: ColorPairs?,
-    _ dithering: GIFOptions.Dithering,
+    _ dithering: ImageEncoding.Dithering,
     transparent: UInt8,
   ) {
     (self.pixels, self.dithering, self.transparent) = (pixels, dithering, transparent)

@@ -37,7 +37,7 @@ final class ServerMetrics: Sendable {
   var counts: Counts { counted.withLock { $0 } }
 
   /// The number of stages of a kind that have ended.
-  func count(of stage: StageKind) -> Int { counted.withLock { $0.stages[stage.rawValue]?.count ?? 0 } }
+  func count(of stage: StageKind) -> Int { counted.withLock { $0.stages[stage.name]?.count ?? 0 } }
 
   func change(_ body: (inout Counts) -> Void) { counted.withLock { body(&$0) } }
 
@@ -140,7 +140,7 @@ final class StageMeter: PipelineObserver {
     if event.kind == .encode, stage.worked == nil { return }
     metrics.change { counts in
       let start = event.kind == .transfer ? stage.began : stage.worked ?? stage.began
-      counts.stages[event.kind.rawValue, default: Histogram()].add(event.time - start)
+      counts.stages[event.kind.name, default: Histogram()].add(event.time - start)
       guard let queued = stage.queued, let worked = stage.worked else { return }
       counts.stages["queue", default: Histogram()].add(worked - queued)
     }

@@ -67,7 +67,7 @@ struct ImageMaker: Sendable {
     guard let image = try? await pipeline.encoded(for: request, as: order.encoding),
       let rendered = Rendered(image, for: order, at: clock.now, nil, bodies)
     else { return nil }
-    placeholders.set(rendered, for: key, cost: rendered.body.count + 1024)
+    placeholders.store(rendered, for: key, cost: rendered.body.count + 1024)
     return rendered
   }
 

@@ -147,7 +147,7 @@ final class ThumbnailService: RequestAnswering {
       // What was asked for before a purge replaces nothing that came after it.
       if rendered.isStorable, rendered.isFresh(at: now), purgeCount.load(ordering: .acquiring) == purges {
         let known = KnownAnswer(image: rendered, terms: order.terms)
-        answers.set(known, for: key, cost: rendered.body.count + 1024, group: rendered.source)
+        answers.store(known, for: key, cost: rendered.body.count + 1024, group: rendered.source)
         // Nor does it outlive a purge that began meanwhile.
         if purgeCount.load(ordering: .acquiring) != purges { answers.remove(key) }
       }

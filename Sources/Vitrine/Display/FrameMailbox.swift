@@ -43,7 +43,7 @@ public final class FrameMailbox: Sendable {
 
   /// The counts of the slots of this mailbox, for measurements.
   @MainActor
-  public internal(set) var statistics = ImageSlot.Statistics()
+  package internal(set) var statistics = ImageSlot.Statistics()
 
   /// Creates a mailbox for a main loop.
   ///

@@ -54,36 +54,36 @@ extension ImageSlot {
   }
 
   /// Counts of the loads and images of one mailbox's slots.
-  public struct Statistics: Sendable, Hashable {
+  package struct Statistics: Sendable, Hashable {
     /// Requests given to slots.
-    public internal(set) var binds = 0
+    package internal(set) var binds = 0
     /// Loads started.
-    public internal(set) var loadsStarted = 0
+    package internal(set) var loadsStarted = 0
     /// Loads cancelled.
-    public internal(set) var loadsCancelled = 0
+    package internal(set) var loadsCancelled = 0
     /// Loads that slots left to continue, to fill the caches.
-    public internal(set) var loadsLeft = 0
+    package internal(set) var loadsLeft = 0
     /// Loads that failed.
-    public internal(set) var failures = 0
+    package internal(set) var failures = 0
     /// Previews shown.
-    public internal(set) var previews = 0
+    package internal(set) var previews = 0
     /// Cached variants shown until the image arrived.
-    public internal(set) var variants = 0
+    package internal(set) var variants = 0
     /// Images shown from memory.
-    public internal(set) var shownFromMemory = 0
+    package internal(set) var shownFromMemory = 0
     /// Images shown from the disk cache, including revalidated ones.
-    public internal(set) var shownFromDisk = 0
+    package internal(set) var shownFromDisk = 0
     /// Images shown from a server.
-    public internal(set) var shownFromNetwork = 0
+    package internal(set) var shownFromNetwork = 0
     /// Images shown from files, data and closures.
-    public internal(set) var shownFromLocal = 0
+    package internal(set) var shownFromLocal = 0
     /// Images that arrived while the same image was already shown.
-    public internal(set) var unchanged = 0
+    package internal(set) var unchanged = 0
     /// Results discarded because the slot no longer wanted them.
-    public internal(set) var late = 0
+    package internal(set) var late = 0
 
     /// Creates statistics in which every count is zero.
-    public init() {}
+    package init() {}
 
     mutating func countShown(_ origin: ImageResponse.Origin) {
       switch origin {

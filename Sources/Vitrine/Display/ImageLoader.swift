@@ -80,7 +80,7 @@ public final class ImageLoader {
   }
 
   /// Loads the image at a URL; see ``load(_:)-(ImageRequest?)``.
-  public func load(_ url: URL?) { load(url.map { ImageRequest(url: $0) }) }
+  public func load(_ url: (some URLConvertible)?) { load(url.map { ImageRequest($0.imageSource) }) }
 
   /// Loads the image again after a failure, with a request to the server even if the failure is remembered; see
   /// ``ImageSlot/retry()``.

@@ -54,6 +54,6 @@ extension ImagePipeline: ImageLoading {
     in scope: LoadScope?,
     observer: @escaping @Sendable (ImageEvent) -> Void,
   ) -> any RunningLoad {
-    imageTask(for: request, isWatching: isWatching, in: scope, observer)
+    imageTask(for: request, isWatching: isWatching, in: scope, isCaller: false, observer)
   }
 }

@@ -1,6 +1,6 @@
 import VitrineCaching
 import VitrineImaging
-public import VitrineRuntime
+import VitrineRuntime
 
 /// A place that shows one image at a time: the state behind a view or a reused cell.
 ///
@@ -168,16 +168,12 @@ public final class ImageSlot {
   ///
   /// See ``load(_:placeholder:failure:)-(ImageRequest?,_,_)``.
   @_disfavoredOverload
-  public func load(_ url: String?, placeholder: Placeholder = .none, failure: Placeholder? = nil) {
-    load(url.map { ImageRequest(url: $0) }, placeholder: placeholder, failure: failure)
-  }
-
-  /// Shows the image at a URL.
-  ///
-  /// See ``load(_:placeholder:failure:)-(ImageRequest?,_,_)``.
-  @_disfavoredOverload
-  public func load(_ url: URL?, placeholder: Placeholder = .none, failure: Placeholder? = nil) {
-    load(url.map { ImageRequest(url: $0) }, placeholder: placeholder, failure: failure)
+  public func load<Address: URLConvertible>(
+    _ url: Address?,
+    placeholder: Placeholder = .none,
+    failure: Placeholder? = nil,
+  ) {
+    load(url.map { ImageRequest($0.imageSource) }, placeholder: placeholder, failure: failure)
   }
 
   /// Loads the current image again after it has failed, as a button beside the failure content does.

@@ -58,12 +58,12 @@ public protocol PipelineDelegate: Sendable {
   ///
   /// It is independent of ``willStore(_:for:response:)``: to keep an image off the disk entirely, refuse it in both.
   /// Called on a thread that may block, before the caller is answered.
-  func keepsFinished(_ image: ImageResponse, for request: ImageRequest) -> Bool
+  func storesFinished(_ image: ImageResponse, for request: ImageRequest) -> Bool
 
   /// Returns `true`, the default, to store an encoded image.
   ///
   /// It is independent of the other two methods. Called on a thread that may block, before the caller is answered.
-  func keepsEncoded(_ image: EncodedImage, for request: ImageRequest) -> Bool
+  func storesEncoded(_ image: EncodedImage, for request: ImageRequest) -> Bool
 }
 
 extension PipelineDelegate {
@@ -77,8 +77,8 @@ extension PipelineDelegate {
   public func willStore(_ data: Data, for request: ImageRequest, response: HTTPResponse) -> Data? { data }
 
   /// Returns `true`.
-  public func keepsFinished(_ image: ImageResponse, for request: ImageRequest) -> Bool { true }
+  public func storesFinished(_ image: ImageResponse, for request: ImageRequest) -> Bool { true }
 
   /// Returns `true`.
-  public func keepsEncoded(_ image: EncodedImage, for request: ImageRequest) -> Bool { true }
+  public func storesEncoded(_ image: EncodedImage, for request: ImageRequest) -> Bool { true }
 }

@@ -17,8 +17,6 @@ protocol PooledJob: AnyObject {
 // @unchecked: guarded by the jobs' lock, as every access takes a `Turn`.
 final class JobPool: @unchecked Sendable {
   private var jobs: [JobKey: any PooledJob] = [:]
-  /// The tasks that may wait for their scope, and have no job yet.
-  private var heldBack: [ImageTask: (key: JobKey, keys: RequestKeys)] = [:]
   private var lastTask = 0
   /// The largest number of jobs at once since the memory of a burst was last returned.
   private var most = 0
@@ -90,34 +88,21 @@ final class JobPool: @unchecked Sendable {
 
   // MARK: Cancelling
 
-  /// Ends the wait of the callers of a key, and returns the tasks of that key that still wait for their scope.
+  /// Ends the wait of the callers of a key.
   ///
   /// Complexity: O(n) over the jobs where some serve one task alone, else O(1).
-  func cancelCallers(of key: JobKey, _ error: LoadError, _ turn: inout Turn) -> [ImageTask] {
+  func cancelCallers(of key: JobKey, _ error: LoadError, _ turn: inout Turn) {
     var found: [any PooledJob] = lastTask == 0 ? [] : jobs.filter { $0.key.isOfOneTask(key) }.map(\.value)
     if let job = jobs[key] { found.append(job) }
     for job in found { job.cancelCallers(error, &turn) }
-    return heldBack.filter { $0.value.key == key }.map(\.key)
   }
 
-  /// Ends the wait of the callers of a source, and returns the source's tasks that still wait for their scope.
+  /// Ends the wait of the callers of a source.
   ///
   /// Complexity: O(n) over the jobs.
-  func cancelCallers(ofSource source: RequestKeys, _ error: LoadError, _ turn: inout Turn) -> [ImageTask] {
+  func cancelCallers(ofSource source: RequestKeys, _ error: LoadError, _ turn: inout Turn) {
     let found = jobs.values.filter { $0.requestKeys?.hasSource(of: source) ?? false }
     for job in found { job.cancelCallers(error, &turn) }
-    return heldBack.filter { $0.value.keys.hasSource(of: source) }.map(\.key)
-  }
-
-  /// Keeps a task that may wait for its scope, until it ends.
-  func hold(_ task: ImageTask, for key: JobKey, _ keys: RequestKeys, _ turn: inout Turn) {
-    heldBack[task] = (key, keys)
-  }
-
-  /// Forgets a task that has ended.
-  func release(_ task: ImageTask, _ turn: inout Turn) {
-    turn.keep(task)
-    turn.release(heldBack.removeValue(forKey: task))
   }
 
   func forget(_ key: JobKey, _ turn: inout Turn) {

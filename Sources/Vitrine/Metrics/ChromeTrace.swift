@@ -61,9 +61,9 @@ private struct ChromeTrace: Encodable {
     }
     let end = stage.extent
     let facts = stage.facts.merging(["source": .text(stage.source)]) { fact, _ in fact }
-    add(stage.kind.rawValue, "stage", from: stage.began, to: end, facts)
+    add(stage.kind.name, "stage", from: stage.began, to: end, facts)
     for phase in stage.phases {
-      let owner: [String: Fact] = ["stage": .text(stage.kind.rawValue)]
+      let owner: [String: Fact] = ["stage": .text(stage.kind.name)]
       add(phase.name, "phase", from: phase.began, to: phase.ended ?? end, owner)
     }
     for child in stage.stages {

@@ -24,9 +24,8 @@ final class EventFeed: Sendable {
   /// Creates a feed; returns `nil` if there are no observers and no log.
   init?(_ configuration: ImagePipeline.Configuration) {
     log = configuration.log.map { PipelineLog($0, clock: configuration.clock) }
-    let listeners: [(any PipelineObserver)?] = [configuration.observer, log]
-    observers = PipelineObserverList(listeners.compactMap { $0 })
-    guard log != nil || configuration.observer != nil else { return nil }
+    observers = PipelineObserverList(configuration.observers + [log].compactMap { $0 })
+    guard log != nil || !configuration.observers.isEmpty else { return nil }
     guard let log, let disk = configuration.diskCache as? DiskCache else { return }
     disk.addWarning { [weak self, weak log] trouble in
       guard let self, let log else { return false }
@@ -103,7 +102,7 @@ final class EventFeed: Sendable {
 }
 
 extension ImagePipeline {
-  /// Waits until ``Configuration/observer`` and ``Configuration/log`` have received all events so far.
+  /// Waits until ``Configuration/observers`` and ``Configuration/log`` have received all events so far.
   ///
   /// Call it before a program ends. Returns at once if neither is set.
   public func flushEvents() async {

@@ -4,7 +4,7 @@
 /// struct Counting: PipelineObserver {
 ///   func requestEnded(_ outcome: PipelineOutcome, _ event: PipelineEvent) { counter.add(event.facts["from"]) }
 /// }
-/// let pipeline = ImagePipeline { $0.observer = Counting() }
+/// let pipeline = ImagePipeline { $0.observers = [Counting()] }
 /// ```
 /// Every method has a default that does nothing. Calls come one at a time, on a thread of their own and never under a
 /// lock, so they may block and may use the pipeline. Events of one stage come in order, a stage begins after the stage
@@ -77,32 +77,23 @@ public enum PipelineOutcome: Sendable {
 }
 
 /// A list of observers that is one observer and notifies each in turn.
-public struct PipelineObserverList: PipelineObserver {
+struct PipelineObserverList: PipelineObserver {
   private let observers: [any PipelineObserver]
 
-  /// Creates an observer from several, which are notified in the order given.
-  public init(_ observers: [any PipelineObserver]) { self.observers = observers }
+  init(_ observers: [any PipelineObserver]) { self.observers = observers }
 
-  /// Notifies each observer.
-  public func requestBegan(_ request: ImageRequest, _ event: PipelineEvent) {
+  func requestBegan(_ request: ImageRequest, _ event: PipelineEvent) {
     each { $0.requestBegan(request, event) }
   }
-  /// Notifies each observer.
-  public func stageBegan(_ event: PipelineEvent) { each { $0.stageBegan(event) } }
-  /// Notifies each observer.
-  public func stageJoined(by request: Int, _ event: PipelineEvent) { each { $0.stageJoined(by: request, event) } }
-  /// Notifies each observer.
-  public func phaseBegan(_ phase: String, _ event: PipelineEvent) { each { $0.phaseBegan(phase, event) } }
-  /// Notifies each observer.
-  public func noted(_ fact: String, _ event: PipelineEvent) { each { $0.noted(fact, event) } }
-  /// Notifies each observer.
-  public func stageEnded(_ event: PipelineEvent) { each { $0.stageEnded(event) } }
-  /// Notifies each observer.
-  public func requestEnded(_ outcome: PipelineOutcome, _ event: PipelineEvent) {
+  func stageBegan(_ event: PipelineEvent) { each { $0.stageBegan(event) } }
+  func stageJoined(by request: Int, _ event: PipelineEvent) { each { $0.stageJoined(by: request, event) } }
+  func phaseBegan(_ phase: String, _ event: PipelineEvent) { each { $0.phaseBegan(phase, event) } }
+  func noted(_ fact: String, _ event: PipelineEvent) { each { $0.noted(fact, event) } }
+  func stageEnded(_ event: PipelineEvent) { each { $0.stageEnded(event) } }
+  func requestEnded(_ outcome: PipelineOutcome, _ event: PipelineEvent) {
     each { $0.requestEnded(outcome, event) }
   }
-  /// Notifies each observer.
-  public func requestsMissed(_ count: Int) { each { $0.requestsMissed(count) } }
+  func requestsMissed(_ count: Int) { each { $0.requestsMissed(count) } }
 
   private func each(_ tell: (any PipelineObserver) -> Void) {
     for observer in observers { tell(observer) }

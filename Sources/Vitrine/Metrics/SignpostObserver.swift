@@ -3,7 +3,7 @@ import VitrineRuntime
 /// An observer that shows requests and their stages as intervals in Instruments, under the subsystem `vitrine`.
 ///
 /// ```swift
-/// let pipeline = ImagePipeline { $0.observer = SignpostObserver() }
+/// let pipeline = ImagePipeline { $0.observers = [SignpostObserver()] }
 /// ```
 /// It works on Apple platforms and does nothing elsewhere. An interval begins and ends when the observer is notified,
 /// which is slightly late on a busy machine.

@@ -16,8 +16,17 @@ extension ImagePipeline {
     ///
     /// `nil` ignores them. Defaults to the system.
     public var memoryPressure: (any MemoryPressureSource)? = .system
-    /// The cache of encoded bytes of URLs; defaults to `nil`, no cache.
-    public var diskCache: (any DataCaching)?
+    /// The cache of encoded bytes of URLs; `nil` for none.
+    ///
+    /// Defaults to a disk cache that all pipelines of the program share: 300 MB (or a tenth of the free space, if that
+    /// is less) in `$XDG_CACHE_HOME/<program>/vitrine`, on Apple platforms in Caches. It is opened with the first
+    /// pipeline that uses it. If the folder cannot be created, it is `nil`.
+    public var diskCache: (any DataCaching)? {
+      get { isDiskCacheSet ? ownDiskCache : PlatformDefaults.diskCache }
+      set { (isDiskCacheSet, ownDiskCache) = (true, newValue) }
+    }
+    private var isDiskCacheSet = false
+    private var ownDiskCache: (any DataCaching)?
     /// The coordinator that shares work with pipelines on other machines; defaults to `nil`, none.
     package var coordinating: (any WorkCoordinating)?
     /// The decoders; defaults to `DecoderRegistry.standard`.
@@ -190,8 +199,8 @@ extension ImagePipeline {
     ///
     /// `false` costs nothing, and is the default.
     public var collectsMetrics = false
-    /// The observer of all requests' events; defaults to `nil`, which costs nothing.
-    public var observer: (any PipelineObserver)?
+    /// The observers of all requests' events, which are notified in this order; defaults to none, which costs nothing.
+    public var observers: [any PipelineObserver] = []
     /// The closure that receives log entries.
     ///
     /// ```swift
@@ -214,6 +223,13 @@ extension ImagePipeline {
     /// Creates a configuration with the default of each property, and with a memory cache of its own.
     public init() {
       memoryCache = MemoryCache(costLimit: PlatformDefaults.memoryCostLimit(of: MemoryLimit.bytes), clock: clock)
+    }
+
+    /// A configuration with the defaults and no disk cache, so that nothing outlives the program.
+    public static var ephemeral: Configuration {
+      var configuration = Configuration()
+      configuration.diskCache = nil
+      return configuration
     }
   }
 }

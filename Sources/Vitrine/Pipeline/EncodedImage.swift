@@ -13,7 +13,7 @@ public struct EncodedImage: Sendable {
   /// The height in pixels, upright.
   public let height: Int
   /// A Boolean value that indicates whether these are the original bytes as they came.
-  public let isOriginal: Bool
+  package let isOriginal: Bool
   /// The origin: ``ImageResponse/Origin/disk`` if the encoded image was on disk, otherwise the origin of the image that
   /// was encoded.
   public let origin: ImageResponse.Origin

@@ -15,7 +15,9 @@ extension ImagePipeline {
   /// Loads the bytes of a URL; see ``data(for:)-(ImageRequest)``.
   ///
   /// - Throws: ``LoadError``; with code `.cancelled`, at once, if the awaiting task is cancelled.
-  public func data(for url: URL) async throws(LoadError) -> Data { try await data(for: ImageRequest(url: url)) }
+  public func data(for url: some URLConvertible) async throws(LoadError) -> Data {
+    try await data(for: ImageRequest(url.imageSource))
+  }
 
   /// Starts to load encoded bytes, which need not be an image.
   ///
@@ -33,7 +35,7 @@ extension ImagePipeline {
   }
 
   /// Starts to load the bytes of a URL; see ``dataTask(for:)-(ImageRequest)``.
-  public func dataTask(for url: URL) -> DataTask { dataTask(for: ImageRequest(url: url)) }
+  public func dataTask(for url: some URLConvertible) -> DataTask { dataTask(for: ImageRequest(url.imageSource)) }
 
   private func start(_ task: DataTask, _ prepared: ImageRequest) -> DataTask {
     context.turn { task.begin(prepared, &$0) }

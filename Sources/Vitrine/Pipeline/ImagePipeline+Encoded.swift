@@ -64,8 +64,11 @@ extension ImagePipeline {
   /// Loads the image at a URL and encodes it; see ``encoded(for:as:)-(ImageRequest,_)``.
   ///
   /// - Throws: ``LoadError``; with code `.cancelled`, at once, if the awaiting task is cancelled.
-  public func encoded(for url: URL, as encoding: ImageEncoding) async throws(LoadError) -> EncodedImage {
-    try await encoded(for: ImageRequest(url: url), as: encoding)
+  public func encoded(
+    for url: some URLConvertible,
+    as encoding: ImageEncoding,
+  ) async throws(LoadError) -> EncodedImage {
+    try await encoded(for: ImageRequest(url.imageSource), as: encoding)
   }
 }
 

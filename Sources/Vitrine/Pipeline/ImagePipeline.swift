@@ -1,6 +1,6 @@
 import VitrineCaching
 public import VitrineImaging
-public import VitrineRuntime
+import VitrineRuntime
 
 /// A pipeline that loads images from memory, disk, or the network, once for all callers.
 ///
@@ -11,38 +11,32 @@ public import VitrineRuntime
 public final class ImagePipeline: Sendable {
   /// The program's pipeline, which needs no set-up.
   ///
-  /// It has the defaults of ``Configuration`` and a disk cache of 300 MB (or a tenth of the free space, if that is
-  /// less) in `$XDG_CACHE_HOME/<program>/vitrine`, on Apple platforms in Caches. If the folder cannot be created, it
-  /// has no disk cache. It uses up to 6 connections per host, honours freshness, and frees memory under pressure.
-  ///
-  /// To use other parts, set it before its first use. Setting it after its first use, or twice, is a programming error
-  /// and stops the process.
-  public static var shared: ImagePipeline {
-    get { usedShared }
-    set { precondition(chosenShared.set(newValue), "ImagePipeline.shared was set after its first use") }
-  }
-
-  /// Changes the configuration of ``shared`` before its first use.
+  /// It has the defaults of ``Configuration``. Setting it is allowed at any time: later uses get the new pipeline, and
+  /// loads of the earlier one continue.
   ///
   /// ```swift
-  /// try ImagePipeline.configureShared { $0.decoders = try .sandboxed() }
+  /// ImagePipeline.shared = try ImagePipeline { $0.decoders = try .sandboxed() }
   /// ```
-  /// - Parameter configure: A closure that changes the default settings of ``shared``.
-  public static func configureShared(_ configure: (inout Configuration) throws -> Void) rethrows {
-    shared = try ImagePipeline {
-      $0.diskCache = PlatformDefaults.diskCache()
-      try configure(&$0)
+  public static var shared: ImagePipeline {
+    get { chosen.withLock { $0 } ?? standard }
+    set {
+      let earlier = chosen.withLock { chosen in
+        defer { chosen = newValue }
+        return chosen
+      }
+      // Its release may run code of the program's, so it is outside the lock.
+      withExtendedLifetime(earlier) {}
     }
   }
 
-  // The pipeline is made once; a look-up takes no lock.
-  private static let usedShared = chosenShared.use() ?? ImagePipeline { $0.diskCache = PlatformDefaults.diskCache() }
-  private static let chosenShared = ChosenPipeline()
+  private static let standard = ImagePipeline()
+  /// The pipeline that the program has set; `nil` for the standard one.
+  private static let chosen = Lock<ImagePipeline?>(nil)
 
   /// A pipeline that stores nothing on disk.
   ///
   /// It does not share the memory cache of ``shared``.
-  public static let ephemeral = ImagePipeline()
+  public static let ephemeral = ImagePipeline(.ephemeral)
 
   let context: JobContext
   private let pressure: MemoryPressureObservation?
@@ -52,7 +46,8 @@ public final class ImagePipeline: Sendable {
   ///
   /// Two pipelines with one configuration share its caches, its loader and its hooks, but no running work.
   ///
-  /// - Parameter configuration: The parts. Defaults to a memory cache of the pipeline's own and no disk cache.
+  /// - Parameter configuration: The parts. Defaults to a memory cache of the pipeline's own, and to the disk cache of
+  ///   ``shared``.
   public init(_ configuration: Configuration = Configuration()) {
     context = JobContext(configuration)
     pressure = configuration.memoryPressure.flatMap { configuration.memoryCache?.trims(under: $0) }
@@ -62,13 +57,20 @@ public final class ImagePipeline: Sendable {
       ? nil : ApplicationEvent.background.observe { [context] in Task { await PipelineCache(context).flush() } }
   }
 
-  /// Creates a pipeline with the default parts, changed by `configure`.
+  /// Creates a pipeline with changed parts.
   ///
   /// ```swift
   /// let pipeline = ImagePipeline { $0.maxConcurrentDecodes = 2 }
+  /// let withoutDisk = ImagePipeline(.ephemeral) { $0.maxConcurrentDecodes = 2 }
   /// ```
-  public convenience init(_ configure: (inout Configuration) throws -> Void) rethrows {
-    var configuration = Configuration()
+  /// - Parameters:
+  ///   - configuration: The parts. Defaults to `Configuration()`.
+  ///   - configure: A closure that changes them.
+  public convenience init(
+    _ configuration: Configuration = Configuration(),
+    _ configure: (inout Configuration) throws -> Void,
+  ) rethrows {
+    var configuration = configuration
     try configure(&configuration)
     self.init(configuration)
   }
@@ -119,7 +121,9 @@ public final class ImagePipeline: Sendable {
   /// Loads the image at a URL; see ``ImageTask/image``.
   ///
   /// - Throws: ``LoadError``; with code `.cancelled`, at once, if the awaiting task is cancelled.
-  public func image(for url: URL) async throws(LoadError) -> Bitmap { try await image(for: ImageRequest(url: url)) }
+  public func image(for url: some URLConvertible) async throws(LoadError) -> Bitmap {
+    try await image(for: ImageRequest(url.imageSource))
+  }
 
   /// Starts to load an image.
   ///
@@ -127,19 +131,27 @@ public final class ImagePipeline: Sendable {
   public func imageTask(for request: ImageRequest) -> ImageTask { imageTask(for: request, isWatching: false, nil) }
 
   /// Starts to load the image at a URL.
-  public func imageTask(for url: URL) -> ImageTask { imageTask(for: ImageRequest(url: url)) }
+  public func imageTask(for url: some URLConvertible) -> ImageTask { imageTask(for: ImageRequest(url.imageSource)) }
 
   /// Starts to load an image for an observer; see ``ImageTask``'s initializer.
   ///
-  /// With a scope, the load begins as soon as the scope allows it.
+  /// With a scope, the load begins as soon as the scope allows it. `isCaller` is `false` for a load of a view or a
+  /// prefetcher; such a load and one of a scope are not ended by ``cancel(for:)-(ImageRequest)``.
   func imageTask(
     for request: ImageRequest,
     isWatching: Bool,
     in scope: LoadScope? = nil,
+    isCaller: Bool = true,
     _ observer: (@Sendable (ImageEvent) -> Void)?,
   ) -> ImageTask {
     let prepared = context.prepared(request)
-    let task = ImageTask(request, context, priority: prepared.priority, observer: observer)
+    let task = ImageTask(
+      request,
+      context,
+      priority: prepared.priority,
+      isCaller: isCaller && scope == nil,
+      observer: observer,
+    )
     if let hit = context.imageInMemory(prepared), !hit.isStale {
       task.end(.success(hit))
       return task
@@ -148,18 +160,8 @@ public final class ImagePipeline: Sendable {
       begin(task, prepared, isWatching: isWatching)
       return task
     }
-    let hasBegun = scope.add(task) { [self] in begin(task, prepared, isWatching: isWatching) }
-    if !hasBegun { hold(task, prepared) }
+    scope.add(task) { [self] in begin(task, prepared, isWatching: isWatching) }
     return task
-  }
-
-  /// Registers a task that waits for its scope, so that its request can cancel it.
-  private func hold(_ task: ImageTask, _ request: ImageRequest) {
-    context.turn { [context] turn in
-      let key = context.imageKey(of: request, step: request.processors.count)
-      context.pool.hold(task, for: key, request.keys, &turn)
-    }
-    task.whenEnded { [context, unowned task] in context.turn { context.pool.release(task, &$0) } }
   }
 
   private func begin(_ task: ImageTask, _ request: ImageRequest, isWatching: Bool = false) {
@@ -219,40 +221,39 @@ public final class ImagePipeline: Sendable {
     return task
   }
 
-  /// Cancels every task that waits for exactly this image, with an error of code `.cancelled`; later requests load it.
+  /// Cancels the pipeline's own tasks for exactly this image, with an error of code `.cancelled`; later requests load it.
   ///
-  /// Does nothing if there is no such task.
+  /// These are the tasks that calls of the pipeline began. The loads of a ``LoadScope``, an ``ImageSlot`` or an
+  /// ``ImagePrefetcher`` continue: each of them cancels its own. Does nothing if there is no such task.
   public func cancel(for request: ImageRequest) {
     let request = context.prepared(request)
     context.turn { [context] turn in
       let key = context.imageKey(of: request, step: request.processors.count)
-      let error = LoadError(.cancelled, .request, request.name, "cancelled")
-      let heldBack = context.pool.cancelCallers(of: key, error, &turn)
-      turn.afterwards { for task in heldBack { task.cancel() } }
+      context.pool.cancelCallers(of: key, LoadError(.cancelled, .request, request.name, "cancelled"), &turn)
     }
   }
 
-  /// Cancels every task for this URL, with an error of code `.cancelled`.
+  /// Cancels the pipeline's own tasks for this URL, with an error of code `.cancelled`.
   ///
   /// This covers every size of its image, with any processors, and its bytes, with any header fields and any
-  /// ``ImageRequest/cachePartition``. Tasks for several sources (``ImageSource/first(of:)``) and prefetches to disk
-  /// continue. Does nothing if there is no such task. Complexity: O(n) in the number of running loads.
-  public func cancel(for url: URL) {
-    let request = ImageRequest(url: url)
-    var sources = [context.prepared(request).keys]
-    // A delegate may rewrite the URL in some requests, and not in others.
-    if context.delegate != nil { sources.append(request.keys) }
+  /// ``ImageRequest/cachePartition``. Tasks for several sources (``ImageSource/first(of:)``) continue, as do the
+  /// loads of scopes, slots and prefetchers. Does nothing if there is no such task. Complexity: O(n) in the number of
+  /// running loads.
+  public func cancel(for url: some URLConvertible) {
+    let request = ImageRequest(url.imageSource)
     context.turn { [context] turn in
       let error = LoadError(.cancelled, .request, request.name, "cancelled")
-      for source in sources {
-        let heldBack = context.pool.cancelCallers(ofSource: source, error, &turn)
-        turn.afterwards { for task in heldBack { task.cancel() } }
-      }
+      for source in context.sources(of: request) { context.pool.cancelCallers(ofSource: source, error, &turn) }
     }
   }
 }
 
 extension JobContext {
+  /// Returns the keys under which requests for a URL run: a delegate may rewrite the URL in some, and not in others.
+  func sources(of request: ImageRequest) -> [RequestKeys] {
+    delegate == nil ? [request.keys] : [prepared(request).keys, request.keys]
+  }
+
   /// Subscribes a task to the job of its image, or to its interceptors.
   fileprivate func begin(_ task: ImageTask, _ request: ImageRequest, isWatching: Bool, _ turn: inout Turn) {
     guard !task.isEnded else { return }
@@ -279,31 +280,5 @@ extension JobContext {
       return ImageResponse(image, from: .memory, isStale: !image.validity.isFresh(at: clock.now, request))
     }
     return request.alternatives?.lazy.compactMap(imageInMemory).first
-  }
-}
-
-/// The pipeline that the program sets in place of the default, before its first use.
-private final class ChosenPipeline: Sendable {
-  private struct State {
-    var pipeline: ImagePipeline?
-    var isUsed = false
-  }
-
-  private let state = Lock(State())
-
-  func use() -> ImagePipeline? {
-    state.withLock { state in
-      state.isUsed = true
-      return state.pipeline
-    }
-  }
-
-  /// Sets the pipeline; returns `false` if it was already used or set.
-  func set(_ pipeline: ImagePipeline) -> Bool {
-    state.withLock { state in
-      guard !state.isUsed, state.pipeline == nil else { return false }
-      state.pipeline = pipeline
-      return true
-    }
   }
 }

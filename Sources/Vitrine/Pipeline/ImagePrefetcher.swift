@@ -156,8 +156,8 @@ public final class ImagePrefetcher: Sendable {
   }
 
   /// Prefetches URLs; see ``start(_:onResult:)``.
-  public func start(_ urls: [URL], size: TargetSize? = nil) {
-    start(urls.map { ImageRequest(url: $0, size: size) })
+  public func start(_ urls: [some URLConvertible], size: TargetSize? = nil) {
+    start(urls.map { ImageRequest($0.imageSource, size: size) })
   }
 
   /// Prefetches requests and waits for all of them.
@@ -309,7 +309,7 @@ public final class ImagePrefetcher: Sendable {
     let load: any RunningLoad
     switch destination {
     case .memory:
-      load = pipeline.imageTask(for: request, isWatching: false) { [weak self] event in
+      load = pipeline.imageTask(for: request, isWatching: false, isCaller: false) { [weak self] event in
         guard case .finished(let result) = event else { return }
         self?.ended(id, result.map { _ in })
       }

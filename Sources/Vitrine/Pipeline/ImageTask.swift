@@ -18,6 +18,8 @@ public final class ImageTask: Identifiable, @unchecked Sendable {
   package let trace: StageTrace?
 
   private let context: JobContext
+  /// A Boolean value that indicates whether the task ends with its request, by ``ImagePipeline/cancel(for:)-(ImageRequest)``.
+  private let isCaller: Bool
   private let shared: TaskState<ImageEvent>
   /// The subscription to a job, while the job runs.
   private var subscription: Subscription<ImageResponse>?
@@ -29,9 +31,10 @@ public final class ImageTask: Identifiable, @unchecked Sendable {
     _ request: ImageRequest,
     _ context: JobContext,
     priority: Priority,
+    isCaller: Bool = true,
     observer: (@Sendable (ImageEvent) -> Void)? = nil,
   ) {
-    (self.request, self.context, id) = (request, context, TaskNumber.next())
+    (self.request, self.context, self.isCaller, id) = (request, context, isCaller, TaskNumber.next())
     trace = context.recorder?.request(request)
     shared = TaskState(priority: priority, observer: observer)
   }
@@ -174,7 +177,7 @@ public final class ImageTask: Identifiable, @unchecked Sendable {
     let subscription = job.subscribe(
       priority: shared.effectivePriority,
       isWatching: isWatching || shared.hasStreams,
-      isCaller: true,
+      isCaller: isCaller,
       for: trace,
       &turn,
     ) { [self] event, turn in

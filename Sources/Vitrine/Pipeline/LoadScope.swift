@@ -62,7 +62,7 @@ public final class LoadScope: Sendable {
   /// The number of loads that have not ended, including waiting ones.
   ///
   /// Complexity: O(n) in the number of loads.
-  public var taskCount: Int {
+  package var taskCount: Int {
     // A task's caller may read this before the scope is notified of the end. The two locks are not held together, since
     // a task reads the limit under its own lock.
     state.withLock { $0.tasks }.values.count { !$0.isEnded }
@@ -109,12 +109,41 @@ public final class LoadScope: Sendable {
     withExtendedLifetime(waiting) {}
   }
 
+  /// Cancels the scope's loads of exactly this image, with an error of code `.cancelled`, and no others.
+  ///
+  /// Complexity: O(n) in the number of the scope's loads.
+  public func cancel(for request: ImageRequest) {
+    let context = pipeline.context
+    func key(_ request: ImageRequest) -> JobKey {
+      let request = context.prepared(request)
+      return context.imageKey(of: request, step: request.processors.count)
+    }
+    let wanted = key(request)
+    cancel { key($0) == wanted }
+  }
+
+  /// Cancels the scope's loads of every image of a URL, with an error of code `.cancelled`, and no others.
+  ///
+  /// It covers the same requests as ``ImagePipeline/cancel(for:)-(URLConvertible)``. Complexity: O(n) in the number of
+  /// the scope's loads.
+  public func cancel(for url: some URLConvertible) {
+    let context = pipeline.context
+    let sources = context.sources(of: ImageRequest(url.imageSource))
+    cancel { request in
+      let keys = context.prepared(request).keys
+      return sources.contains { keys.hasSource(of: $0) }
+    }
+  }
+
+  private func cancel(where isMeant: (ImageRequest) -> Bool) {
+    let tasks = state.withLock { state in state.tasks.sorted { $0.key < $1.key }.map(\.value) }
+    for task in tasks where isMeant(task.request) { task.cancel() }
+  }
+
   // MARK: For the pipeline
 
   /// Adds a task, and begins it at once or when the scope resumes.
-  ///
-  /// - Returns: `true` if the task has begun.
-  func add(_ task: ImageTask, _ begin: @escaping @Sendable () -> Void) -> Bool {
+  func add(_ task: ImageTask, _ begin: @escaping @Sendable () -> Void) {
     let (id, isPaused) = state.withLock { state in
       let id = state.nextID
       state.nextID += 1
@@ -125,7 +154,6 @@ public final class LoadScope: Sendable {
     task.whenEnded { [weak self] in self?.remove(id) }
     task.limitPriority { [self] in effectiveLimit }
     if !isPaused { begin() }
-    return !isPaused
   }
 
   private func remove(_ id: Int) {

@@ -1,4 +1,4 @@
-public import VitrineHTTP
+package import VitrineHTTP
 import VitrineRuntime
 
 /// The outcome that a request would have at this moment, and why.
@@ -12,7 +12,7 @@ import VitrineRuntime
 /// ```
 public struct Explanation: Sendable {
   /// The state of one place.
-  public enum Find: Sendable, Hashable {
+  package enum Find: Sendable, Hashable {
     /// The place was not looked up: there is no such cache, or the request bypasses it.
     case notAsked
     /// The place was looked up, and has nothing.
@@ -40,7 +40,7 @@ public struct Explanation: Sendable {
   }
 
   /// The work of another request that this one would share.
-  public enum Sharing: Sendable, Hashable {
+  package enum Sharing: Sendable, Hashable {
     /// The encoded image.
     case encoded
     /// The image after a number of processors.
@@ -50,41 +50,41 @@ public struct Explanation: Sendable {
   }
 
   /// A width and a height in pixels.
-  public struct Size: Sendable, Hashable {
+  package struct Size: Sendable, Hashable {
     /// The width in pixels.
-    public let width: Int
+    package let width: Int
     /// The height in pixels.
-    public let height: Int
+    package let height: Int
   }
 
   /// The URL, path or id that would be loaded; of several sources, the one to be served.
-  public let source: String
+  package let source: String
   /// The policy of the request: how fresh the image must be.
-  public let policy: CachePolicy
+  package let policy: CachePolicy
 
   /// The image itself, in memory.
-  public internal(set) var memory = Find.notAsked
+  package internal(set) var memory = Find.notAsked
   /// The number of processors that the image in memory has been through; `nil` if it is complete or missing.
-  public internal(set) var stepsInMemory: Int?
+  package internal(set) var stepsInMemory: Int?
   /// The size of the larger image in memory from which this one would be made; `nil` for none.
-  public internal(set) var largerVariant: Size?
+  package internal(set) var largerVariant: Size?
   /// The finished image on disk.
-  public internal(set) var finished = Find.notAsked
+  package internal(set) var finished = Find.notAsked
   /// The encoded image on disk; looked up only for a load for encoding.
-  public internal(set) var encoded = Find.notAsked
+  package internal(set) var encoded = Find.notAsked
   /// The original on disk.
-  public internal(set) var original = Find.notAsked
+  package internal(set) var original = Find.notAsked
   /// The reason for the decision about the original; `nil` if the original is not needed.
-  public internal(set) var reason: Freshness.Reason?
+  package internal(set) var reason: Freshness.Reason?
   /// The time until which the stored image may be served if the server fails; `nil` if it may not.
-  public internal(set) var usableOnErrorUntil: Date?
+  package internal(set) var usableOnErrorUntil: Date?
   /// The number of bytes of a partial download on disk, or in memory without a disk cache.
-  public internal(set) var partialByteCount = 0
+  package internal(set) var partialByteCount = 0
   /// The uses of existing caches that the request excludes; see ``ImageRequest/cacheAccess``.
-  public internal(set) var unusedCaches = CacheAccess.none
+  package internal(set) var unusedCaches = CacheAccess.none
 
   /// The running work that would be shared; `nil` for none.
-  public internal(set) var sharing: Sharing?
+  package internal(set) var sharing: Sharing?
   /// The request to a server that this load would send.
   public internal(set) var transfer = Transfer.none
   /// The origin of the image; `nil` if the load fails, is shared, or depends on a server's response.
@@ -92,17 +92,17 @@ public struct Explanation: Sendable {
   /// A Boolean value that indicates whether a stale image would be served.
   public internal(set) var isStale = false
   /// A Boolean value that indicates whether bytes would be decoded; `nil` if only changed bytes would be.
-  public internal(set) var decodes: Bool? = false
+  package internal(set) var decodes: Bool? = false
   /// The number of processors that would run; if ``decodes`` is `nil`, all of them run if the bytes have changed.
-  public internal(set) var processorCount = 0
+  package internal(set) var processorCount = 0
   /// A Boolean value that indicates whether an image would be encoded; `nil` if only a changed image would be, or if
   /// that depends on bytes that have yet to arrive.
-  public internal(set) var encodes: Bool? = false
+  package internal(set) var encodes: Bool? = false
   /// The reason for a failure; `nil` if none is foreseen.
   public internal(set) var failure: String?
 
   /// The number of interceptors, each of which may change the outcome.
-  public internal(set) var interceptorCount = 0
+  package internal(set) var interceptorCount = 0
 
   /// A Boolean value that indicates whether the original's bytes are served if its header shows that nothing has to
   /// change.

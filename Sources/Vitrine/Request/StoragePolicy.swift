@@ -22,7 +22,7 @@ public enum StoragePolicy: String, Sendable, Hashable, CaseIterable {
   func keepsOriginal(isChanged: Bool) -> Bool { self != .finished || !isChanged }
 
   /// Returns `true` if the finished image is stored.
-  func keepsFinished(_ image: LoadedImage, isProcessed: Bool, isResized: Bool) -> Bool {
+  func storesFinished(_ image: LoadedImage, isProcessed: Bool, isResized: Bool) -> Bool {
     guard isProcessed || isResized, image.validity.isKept, image.contentID != .none else { return false }
     switch self {
     case .original: return false

@@ -23,7 +23,7 @@ public struct CachedImage: Sendable, ObjectValue {
   }
 
   /// The image and its metadata.
-  public var container: ImageContainer { loaded.container }
+  package var container: ImageContainer { loaded.container }
 
   /// The pixels.
   public var image: Bitmap { loaded.container.bitmap }
@@ -32,7 +32,7 @@ public struct CachedImage: Sendable, ObjectValue {
   public var expires: Date? { loaded.validity.expires }
 
   /// The HTTP status of the response with the bytes; `nil` for other sources.
-  public var status: Int? { loaded.status }
+  package var status: Int? { loaded.status }
 
   var validity: Validity { loaded.validity }
   var contentID: ContentID { loaded.contentID }

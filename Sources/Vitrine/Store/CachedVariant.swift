@@ -15,7 +15,7 @@ public struct CachedVariant: Sendable {
   }
 
   /// The image and its metadata.
-  public let container: ImageContainer
+  package let container: ImageContainer
   /// The pixels.
   public var image: Bitmap { container.bitmap }
   /// The processing of the pixels.
@@ -23,7 +23,7 @@ public struct CachedVariant: Sendable {
   /// A Boolean value that indicates whether the variant shows all of the source, or the requested part, undistorted.
   ///
   /// If `false`, it was cropped or stretched for another purpose.
-  public let isSameView: Bool
+  package let isSameView: Bool
   /// The number of pixels for each requested pixel, along the side with fewer.
   ///
   /// From 1 on, the variant is as sharp as the image itself.
@@ -40,7 +40,7 @@ public struct CachedVariant: Sendable {
   ///     `true`.
   ///   - pixelRatio: The number of pixels for each requested pixel. Defaults to 1.
   ///   - isStale: A Boolean value that indicates whether it has expired. Defaults to `false`.
-  public init(
+  package init(
     _ container: ImageContainer,
     processing: Processing = .same,
     isSameView: Bool = true,

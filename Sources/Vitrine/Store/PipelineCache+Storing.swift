@@ -81,11 +81,11 @@ extension PipelineCache {
   @discardableResult
   public func store(
     _ image: Bitmap,
-    for url: URL,
+    for url: some URLConvertible,
     in tiers: Tier = .all,
     expiration: Expiration = .never,
   ) async -> Tier {
-    await store(ImageContainer(image), for: ImageRequest(url: url), in: tiers, expiration: expiration)
+    await store(ImageContainer(image), for: ImageRequest(url.imageSource), in: tiers, expiration: expiration)
   }
 
   // MARK: Encoded bytes
@@ -105,7 +105,7 @@ extension PipelineCache {
   }
 
   /// Returns the encoded bytes of a URL that are on disk; see ``data(for:)-(ImageRequest)``.
-  public func data(for url: URL) async -> Data? { await data(for: ImageRequest(url: url)) }
+  public func data(for url: some URLConvertible) async -> Data? { await data(for: ImageRequest(url.imageSource)) }
 
   /// Stores the original bytes of a request's source on disk.
   ///
@@ -132,8 +132,12 @@ extension PipelineCache {
 
   /// Stores the original bytes of a URL on disk; see ``storeData(_:for:expiration:)-(_,ImageRequest,_)``.
   @discardableResult
-  public func storeData(_ data: Data, for url: URL, expiration: Expiration = .never) async -> Bool {
-    await storeData(data, for: ImageRequest(url: url), expiration: expiration)
+  public func storeData(
+    _ data: Data,
+    for url: some URLConvertible,
+    expiration: Expiration = .never,
+  ) async -> Bool {
+    await storeData(data, for: ImageRequest(url.imageSource), expiration: expiration)
   }
 
   // MARK: Implementation
@@ -172,7 +176,7 @@ extension PipelineCache {
 
   private func keepInMemory(_ image: LoadedImage, _ request: ImageRequest) -> Bool {
     let keys = request.keys
-    return memory?.set(CachedImage(image), for: keys.image, cost: image.cost, group: keys.fetch) ?? false
+    return memory?.store(CachedImage(image), for: keys.image, cost: image.cost, group: keys.fetch) ?? false
   }
 
   private func drop(_ request: ImageRequest, from tiers: Tier) async {

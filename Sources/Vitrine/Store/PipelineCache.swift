@@ -1,6 +1,6 @@
 import VitrineCaching
 public import VitrineImaging
-public import VitrineRuntime
+import VitrineRuntime
 
 /// All caches of a pipeline as one: every tier, and every size and variant of an image.
 ///
@@ -52,7 +52,7 @@ public struct PipelineCache: Sendable {
         memory?.remove(request.keys.image)
         return
       }
-      memory?.set(
+      memory?.store(
         CachedImage(ImageContainer(newValue)),
         for: request.keys.image,
         cost: newValue.byteCount,
@@ -62,9 +62,9 @@ public struct PipelineCache: Sendable {
   }
 
   /// The image of a URL in memory, at its full size and without processors; see ``subscript(_:)-(ImageRequest)``.
-  public subscript(url: URL) -> Bitmap? {
-    get { self[ImageRequest(url: url)] }
-    nonmutating set { self[ImageRequest(url: url)] = newValue }
+  public subscript(url: some URLConvertible) -> Bitmap? {
+    get { self[ImageRequest(url.imageSource)] }
+    nonmutating set { self[ImageRequest(url.imageSource)] = newValue }
   }
 
   /// Returns a Boolean value that indicates whether this image is in memory, or it or its original on disk, even stale.
@@ -88,8 +88,8 @@ public struct PipelineCache: Sendable {
 
   /// Returns a Boolean value that indicates whether the image at a URL is cached; see
   /// ``contains(_:in:)-(ImageRequest,_)``.
-  public func contains(_ url: URL, in tiers: Tier = .all) async -> Bool {
-    await contains(ImageRequest(url: url), in: tiers)
+  public func contains(_ url: some URLConvertible, in tiers: Tier = .all) async -> Bool {
+    await contains(ImageRequest(url.imageSource), in: tiers)
   }
 
   /// Removes everything made from a request's source: all variants in memory, and the original, finished images and
@@ -140,8 +140,8 @@ public struct PipelineCache: Sendable {
   }
 
   /// Removes everything made from the image at a URL; see ``remove(_:in:)-(ImageRequest,_)``.
-  public func remove(_ url: URL, in tiers: Tier = .all) async {
-    await remove(ImageRequest(url: url), in: tiers)
+  public func remove(_ url: some URLConvertible, in tiers: Tier = .all) async {
+    await remove(ImageRequest(url.imageSource), in: tiers)
   }
 
   /// Removes everything, and forgets recent failures.

@@ -266,7 +266,7 @@ final class Settlement: Sendable {
     guard image.validity.isKept, made.request.cacheAccess.contains(.memoryWrites), !made.request.keepsEncodedData,
       let memory, !isOutdated(made)
     else { return }
-    memory.set(CachedImage(image), for: made.key, cost: image.cost, group: made.request.keys.fetch)
+    memory.store(CachedImage(image), for: made.key, cost: image.cost, group: made.request.keys.fetch)
     // The check is repeated after the write: newer bytes that arrive later remove the image themselves.
     guard isOutdated(made) else { return }
     memory.updateVariants(of: made.request.keys.fetch) { [key = made.key] in
@@ -286,8 +286,8 @@ final class Settlement: Sendable {
     }
     let (isProcessed, isResized) = (!request.processors.isEmpty, request.isChanged)
     guard !request.keepsEncodedData, request.keys.url != nil, !isOutdated(made),
-      storage(of: request).keepsFinished(image, isProcessed: isProcessed, isResized: isResized),
-      delegate?.keepsFinished(ImageResponse(image, from: origin), for: request) ?? true
+      storage(of: request).storesFinished(image, isProcessed: isProcessed, isResized: isResized),
+      delegate?.storesFinished(ImageResponse(image, from: origin), for: request) ?? true
     else { return }
     let (key, now) = (made.key, clock.now)
     pending.add(for: key) { [queue] in
@@ -339,7 +339,7 @@ final class Settlement: Sendable {
   func keep(_ made: Encoded) {
     let (image, request) = (made.image, made.request)
     guard let disk = writableDisk(request), request.keys.url != nil, image.validity.isKept, image.source != .none,
-      storage(of: request) != .original, !made.isOutdated, delegate?.keepsEncoded(image, for: request) ?? true
+      storage(of: request) != .original, !made.isOutdated, delegate?.storesEncoded(image, for: request) ?? true
     else { return }
     let entry = image.entry(stored: clock.now)
     pending.add(for: made.key) {

@@ -1,6 +1,8 @@
 // The calls of the core that stand in VitrineApple.md, so that they compile.
 
 import Vitrine
+import VitrineCaching
+import VitrineImaging
 import VitrineApple
 import VitrineRuntime
 
@@ -69,7 +71,7 @@ func make(_ folder: URL, _ token: String, _ decoder: some ImageDecoder) throws -
     $0.decoders.add(decoder)
     $0.isCoalescingEnabled = false
     $0.log = { entry in print(entry) }
-    $0.observer = SignpostObserver()
+    $0.observers = [SignpostObserver()]
   }
   ImagePipeline.shared = pipeline
   return pipeline

@@ -10,7 +10,7 @@ struct BackgroundTests {
   func whatIsStoredIsFlushedWhenTheAppLeavesTheScreen() async {
     await #expect(processExitsWith: .success) {
       let cache = CountingDataCache()
-      let pipeline = ImagePipeline { $0.diskCache = cache }
+      let pipeline = ImagePipeline(.ephemeral) { $0.diskCache = cache }
       NotificationCenter.default.post(name: UIApplication.didEnterBackgroundNotification, object: nil)
       await cache.wait(forFlushes: 1)
       withExtendedLifetime(pipeline) {}

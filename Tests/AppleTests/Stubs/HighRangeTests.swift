@@ -21,7 +21,7 @@ struct HighRangeTests {
 
   @Test
   func aRequestForItHasItAndAnotherHasNot() async throws {
-    let pipeline = ImagePipeline()
+    let pipeline = ImagePipeline(.ephemeral)
     let source = ImageSource.data(try Self.file(), id: "bright")
     var bright = ImageRequest(source, size: .pixels(20, 20))
     let plain = bright
@@ -90,7 +90,7 @@ struct HighRangeTests {
 
   @Test
   func itCountsInMemoryAndIsNotStoredAsAFinishedImage() async throws {
-    let pipeline = ImagePipeline()
+    let pipeline = ImagePipeline(.ephemeral)
     var request = ImageRequest(.data(try Self.file(), id: "cost"), size: .pixels(20, 20))
     request.dynamicRange = .high
     _ = try await pipeline.image(for: request)

@@ -11,7 +11,7 @@ struct EvictionPolicyTests {
     return numbers.map { number in
       if cache.value(for: key(number)) != nil { return true }
       cache.trim(toCount: count - 1)
-      cache.set(number, for: key(number), cost: 1)
+      cache.store(number, for: key(number), cost: 1)
       return false
     }
   }
@@ -39,12 +39,12 @@ struct EvictionPolicyTests {
   @Test(arguments: [Eviction.score, .leastRecentlyUsed])
   func everyPolicyKeepsToTheLimitsAndLeavesWhatIsHeld(eviction: Eviction) {
     let cache = MemoryCache<Int>(costLimit: 10_000, countLimit: 50, eviction: eviction)
-    cache.set(-1, for: key(-1), cost: 500)
-    cache.set(-2, for: key(-2), cost: 500)
+    cache.store(-1, for: key(-1), cost: 500)
+    cache.store(-2, for: key(-2), cost: 500)
     let holds = [cache.hold(key(-1)), cache.hold(key(-2))]
     for number in requests(2000, among: 300) {
       if cache.value(for: key(number)) == nil {
-        #expect(cache.set(number, for: key(number), cost: 100 + 7 * (number % 50)))
+        #expect(cache.store(number, for: key(number), cost: 100 + 7 * (number % 50)))
       }
       let statistics = cache.statistics
       #expect(statistics.cost <= 10_000)

@@ -32,7 +32,7 @@ struct MemoryCacheRaceTests {
         case 0..<4:
           if let value = cache.value(for: key(number)), value != number { Issue.record("a wrong value") }
         case 4..<8:
-          cache.set(number, for: key(number), cost: number, group: key(number % 20))
+          cache.store(number, for: key(number), cost: number, group: key(number % 20))
         case 8:
           cache.remove(key(number))
         default:

@@ -7,7 +7,7 @@ import VitrineTesting
 struct MemoryCacheTests {
   private func filled(_ count: Int, cost: Int = 10, limit: Int = 1000) -> MemoryCache<Int> {
     let cache = MemoryCache<Int>(costLimit: limit)
-    for number in 0..<count { cache.set(number, for: key(number), cost: cost) }
+    for number in 0..<count { cache.store(number, for: key(number), cost: cost) }
     return cache
   }
 
@@ -20,7 +20,7 @@ struct MemoryCacheTests {
     let cache = filled(3)
     #expect(cache.value(for: key(1)) == 1)
     #expect(cache.value(for: key(3)) == nil)
-    cache.set(11, for: key(1), cost: 50)
+    cache.store(11, for: key(1), cost: 50)
     #expect(cache.value(for: key(1)) == 11)
     #expect((cache.statistics.count, cache.statistics.cost) == (3, 70))
     #expect(cache.remove(key(1)) == 11)
@@ -35,8 +35,8 @@ struct MemoryCacheTests {
   @Test
   func replacingCountsAsUse() {
     let cache = filled(100)
-    cache.set(0, for: key(0), cost: 10)
-    cache.set(100, for: key(100), cost: 10)
+    cache.store(0, for: key(0), cost: 10)
+    cache.store(100, for: key(100), cost: 10)
     // 1,010 bytes are 60 over 95 %: six of the oldest go, and the replaced one is not among them.
     #expect(present(cache, 0..<101) == [0] + Array(7...100))
   }
@@ -52,11 +52,11 @@ struct MemoryCacheTests {
   @Test
   func theOftenUsedStayAndTheLargeGoFirst() {
     let cache = MemoryCache<Int>(costLimit: 3_000_000)
-    cache.set(0, for: key(0), cost: 1_000_000)
-    cache.set(1, for: key(1), cost: 100_000)
-    cache.set(2, for: key(2), cost: 1_000_000)
+    cache.store(0, for: key(0), cost: 1_000_000)
+    cache.store(1, for: key(1), cost: 100_000)
+    cache.store(2, for: key(2), cost: 1_000_000)
     for _ in 0..<9 { #expect(cache.value(for: key(0)) == 0) }
-    cache.set(3, for: key(3), cost: 950_000)
+    cache.store(3, for: key(3), cost: 950_000)
     // key(1) is as old as key(2) but small, key(0) was used ten times.
     #expect(present(cache, 0..<4) == [0, 1, 3])
   }
@@ -70,7 +70,7 @@ struct MemoryCacheTests {
     var uses: [(last: Int, hits: Int)] = []
     var tick = 0
     for number in costs.indices {
-      cache.set(number, for: key(number), cost: costs[number])
+      cache.store(number, for: key(number), cost: costs[number])
       tick += 1
       uses.append((tick, 1))
     }
@@ -103,7 +103,7 @@ struct MemoryCacheTests {
   func aCountLimitHoldsToo() {
     let cache = MemoryCache<Int>(costLimit: .max, countLimit: 40)
     for number in 0..<100 {
-      cache.set(number, for: key(number), cost: number)
+      cache.store(number, for: key(number), cost: number)
       #expect(cache.statistics.count <= 40)
     }
     cache.countLimit = 20
@@ -115,7 +115,7 @@ struct MemoryCacheTests {
   @Test
   func aLimitOfZeroStoresNothing() {
     for cache in [MemoryCache<Int>(costLimit: 0), MemoryCache<Int>(costLimit: 10, countLimit: 0)] {
-      #expect(!cache.set(1, for: key(1), cost: 0))
+      #expect(!cache.store(1, for: key(1), cost: 0))
       #expect(cache.value(for: key(1)) == nil)
     }
     let cache = filled(5)
@@ -126,12 +126,12 @@ struct MemoryCacheTests {
   @Test
   func anEntryOverTheLimitIsRefusedAndItsOlderSelfRemoved() {
     let cache = MemoryCache<Int>(costLimit: 100, entryCostLimit: 50)
-    #expect(cache.set(1, for: key(1), cost: 50))
-    #expect(!cache.set(2, for: key(1), cost: 51))
+    #expect(cache.store(1, for: key(1), cost: 50))
+    #expect(!cache.store(2, for: key(1), cost: 51))
     #expect(cache.value(for: key(1)) == nil)
     cache.entryCostLimit = .max
-    #expect(cache.set(1, for: key(1), cost: 100))
-    #expect(!cache.set(1, for: key(1), cost: 101))
+    #expect(cache.store(1, for: key(1), cost: 100))
+    #expect(!cache.store(1, for: key(1), cost: 101))
     #expect(cache.statistics.refusals == 2)
     #expect(cache.statistics.cost == 0)
   }
@@ -139,7 +139,7 @@ struct MemoryCacheTests {
   @Test
   func anEntryAsLargeAsTheLimitStays() {
     let cache = filled(100)
-    #expect(cache.set(-1, for: key(-1), cost: 1000))
+    #expect(cache.store(-1, for: key(-1), cost: 1000))
     #expect(cache.statistics.count == 1)
     #expect(cache.value(for: key(-1)) == -1)
   }
@@ -148,11 +148,11 @@ struct MemoryCacheTests {
   func expiredEntriesAreNotReturned() {
     let clock = ManualClock()
     let cache = MemoryCache<Int>(costLimit: 100, expiration: .after(.seconds(10)), clock: clock)
-    cache.set(1, for: key(1), cost: 1)
-    cache.set(2, for: key(2), cost: 1, expiration: .after(.seconds(20)))
-    cache.set(3, for: key(3), cost: 1, expiration: .never)
-    cache.set(4, for: key(4), cost: 1, expiration: .at(clock.now.addingTimeInterval(5)))
-    #expect(!cache.set(5, for: key(5), cost: 1, expiration: .after(.zero)))
+    cache.store(1, for: key(1), cost: 1)
+    cache.store(2, for: key(2), cost: 1, expiration: .after(.seconds(20)))
+    cache.store(3, for: key(3), cost: 1, expiration: .never)
+    cache.store(4, for: key(4), cost: 1, expiration: .at(clock.now.addingTimeInterval(5)))
+    #expect(!cache.store(5, for: key(5), cost: 1, expiration: .after(.zero)))
     clock.advance(by: .seconds(5))
     #expect(present(cache, 1..<6) == [1, 2, 3])
     clock.advance(by: .seconds(5))
@@ -169,7 +169,7 @@ struct MemoryCacheTests {
     let cache = filled(100)
     let holds = [cache.hold(key(0)), cache.hold(key(0)), cache.hold(key(1))]
     #expect(cache.statistics.cost == 1000)
-    cache.set(100, for: key(100), cost: 10)
+    cache.store(100, for: key(100), cost: 10)
     #expect(present(cache, 0..<101) == [0, 1] + Array(8...100))
     cache.trim(toCost: 10)
     #expect(cache.statistics.count == 1)
@@ -206,7 +206,7 @@ struct MemoryCacheTests {
       withExtendedLifetime(observation) {}
     }
     #expect(pressure.observerCount == 0)
-    for number in 0..<100 { cache.set(number, for: key(number), cost: 10) }
+    for number in 0..<100 { cache.store(number, for: key(number), cost: 10) }
     pressure.tell(.critical)
     #expect(cache.statistics.count == 100)
     withExtendedLifetime(hold) {}
@@ -228,8 +228,8 @@ struct MemoryCacheTests {
     final class Thing: Sendable {}
     let (objects, values) = (MemoryCache<Thing>(costLimit: 10), MemoryCache<[String]>(costLimit: 10))
     let thing = Thing()
-    objects.set(thing, for: key(1), cost: 1, group: key(2))
-    values.set(["a", "b"], for: key(1), cost: 1)
+    objects.store(thing, for: key(1), cost: 1, group: key(2))
+    values.store(["a", "b"], for: key(1), cost: 1)
     #expect(objects.value(for: key(1)) === thing)
     #expect(objects.variants(of: key(2)).first?.value === thing)
     #expect(values.value(for: key(1)) == ["a", "b"])
@@ -245,7 +245,7 @@ struct MemoryCacheTests {
     do {
       let thing = Thing()
       evicted = thing
-      cache.set(thing, for: key(0), cost: 10)
+      cache.store(thing, for: key(0), cost: 10)
     }
     #expect(evicted != nil)
     cache.removeAllUnheld()
@@ -256,7 +256,7 @@ struct MemoryCacheTests {
   func anotherThreadsUseCountsAtTheNextEviction() {
     let cache = filled(100)
     onThreads(1) { _ in for number in 0..<5 { #expect(cache.value(for: key(number)) == number) } }
-    cache.set(100, for: key(100), cost: 10)
+    cache.store(100, for: key(100), cost: 10)
     // 5 to 10 are the oldest now.
     #expect(present(cache, 0..<101) == Array(0..<5) + Array(11...100))
   }
@@ -265,10 +265,10 @@ struct MemoryCacheTests {
   func aHoldConcernsOnlyTheEntryThatItWasTakenOf() {
     let cache = filled(1)
     let older = cache.hold(key(0))
-    cache.set(1, for: key(0), cost: 10)
+    cache.store(1, for: key(0), cost: 10)
     cache.removeAllUnheld()
     #expect(cache.statistics.count == 0)
-    cache.set(2, for: key(0), cost: 10)
+    cache.store(2, for: key(0), cost: 10)
     let newer = cache.hold(key(0))
     withExtendedLifetime(older) {}
     cache.removeAllUnheld()
@@ -282,17 +282,17 @@ struct MemoryCacheTests {
     let (cat, dog) = (key(1), key(2))
     for (group, name) in [(cat, "cat"), (dog, "dog")] {
       for size in 1...3 {
-        cache.set("\(name) \(size)", for: group.extended { $0.append(size) }, cost: size, group: group)
+        cache.store("\(name) \(size)", for: group.extended { $0.append(size) }, cost: size, group: group)
       }
     }
-    cache.set("none", for: key(3), cost: 1)
+    cache.store("none", for: key(3), cost: 1)
     #expect(cache.variants(of: cat).map(\.value) == ["cat 3", "cat 2", "cat 1"])
     #expect(cache.variants(of: cat).map(\.cost) == [3, 2, 1])
     cache.remove(cat.extended { $0.append(2) })
     #expect(cache.variants(of: cat).map(\.value) == ["cat 3", "cat 1"])
-    cache.set("cat 1 b", for: cat.extended { $0.append(1) }, cost: 5, group: cat)
+    cache.store("cat 1 b", for: cat.extended { $0.append(1) }, cost: 5, group: cat)
     #expect(cache.variants(of: cat).map(\.value) == ["cat 1 b", "cat 3"])
-    cache.set("cat 3 b", for: cat.extended { $0.append(3) }, cost: 5)
+    cache.store("cat 3 b", for: cat.extended { $0.append(3) }, cost: 5)
     #expect(cache.variants(of: cat).map(\.value) == ["cat 1 b"])
     cache.removeAll { key, value in value.hasPrefix("dog") }
     #expect(cache.variants(of: dog).isEmpty)
@@ -305,9 +305,9 @@ struct MemoryCacheTests {
   func variantsAreChangedAndRemovedTogetherAndOthersAreLeftAlone() {
     let cache = MemoryCache<String>(costLimit: 100)
     let (cat, dog) = (key(1), key(2))
-    cache.set("cat 1", for: key(11), cost: 1, group: cat)
-    cache.set("cat 2", for: key(12), cost: 2, group: cat)
-    cache.set("dog", for: key(21), cost: 4, group: dog)
+    cache.store("cat 1", for: key(11), cost: 1, group: cat)
+    cache.store("cat 2", for: key(12), cost: 2, group: cat)
+    cache.store("dog", for: key(21), cost: 4, group: dog)
     let hold = cache.hold(key(11))
 
     cache.updateVariants(of: cat) { variant in variant.value == "cat 1" ? "kitten" : nil }
@@ -326,9 +326,9 @@ struct MemoryCacheTests {
   @Test
   func aVariantReplacedWhileItIsChangedStaysAsItWasReplaced() {
     let cache = MemoryCache<String>(costLimit: 100)
-    cache.set("old", for: key(11), cost: 1, group: key(1))
+    cache.store("old", for: key(11), cost: 1, group: key(1))
     cache.updateVariants(of: key(1)) { _ in
-      cache.set("new", for: key(11), cost: 1, group: key(1))
+      cache.store("new", for: key(11), cost: 1, group: key(1))
       return "changed"
     }
     #expect(cache.value(for: key(11)) == "new")
@@ -342,8 +342,8 @@ struct MemoryCacheTests {
       deinit { _ = cache.contains(key(0)) }
     }
     let cache = MemoryCache<Nosy>(costLimit: 100)
-    for number in 0..<50 { cache.set(Nosy(cache), for: key(number), cost: 10) }
-    cache.set(Nosy(cache), for: key(49), cost: 10)
+    for number in 0..<50 { cache.store(Nosy(cache), for: key(number), cost: 10) }
+    cache.store(Nosy(cache), for: key(49), cost: 10)
     cache.costLimit = 50
     cache.removeAll { _, _ in true }
     #expect(cache.statistics.count == 0)

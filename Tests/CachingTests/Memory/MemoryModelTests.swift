@@ -43,10 +43,10 @@ struct MemoryModelTests {
         case 0..<3:
           if let thing = cache.value(for: key(number)), thing.number != number { Issue.record("a wrong value") }
         case 3..<6:
-          cache.set(Thing(number, alive), for: key(number), cost: number % 300, group: key(5000 + number % 9))
+          cache.store(Thing(number, alive), for: key(number), cost: number % 300, group: key(5000 + number % 9))
         case 6..<8:
           // A held entry is not replaced, since the hold would end.
-          guard holds[own] == nil, cache.set(Thing(own, alive), for: key(own), cost: 60) else { continue }
+          guard holds[own] == nil, cache.store(Thing(own, alive), for: key(own), cost: 60) else { continue }
           holds[own] = cache.hold(key(own))
         case 8: cache.remove(key(number))
         default:
@@ -140,7 +140,7 @@ private struct MemoryHistory {
     let cost = random.below(8) == 0 ? random.below(1100) : random.below(80)
     let expires = clock.now.addingTimeInterval(random.below(4) == 0 ? Double(random.below(20)) : 1e6)
     let group = random.below(5)
-    let isStored = cache.set(value, for: key(number), cost: cost, group: key(1000 + group), expiration: .at(expires))
+    let isStored = cache.store(value, for: key(number), cost: cost, group: key(1000 + group), expiration: .at(expires))
     let entry = MemoryModel.Entry(value: value, cost: cost, group: group, expires: expires)
     #expect(isStored == model.store(entry, number, at: clock.now))
   }

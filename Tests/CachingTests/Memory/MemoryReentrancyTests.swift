@@ -35,7 +35,7 @@ struct MemoryReentrancyTests {
         case 4: cache.updateVariants(of: key(number % 10)) { $0.key == key(number) ? nil : Value(cache) }
         default:
           let cost = Int.random(in: 1...30, using: &random)
-          cache.set(Value(cache), for: key(number), cost: cost, group: key(number % 10))
+          cache.store(Value(cache), for: key(number), cost: cost, group: key(number % 10))
         }
       }
     }
@@ -52,7 +52,7 @@ struct MemoryReentrancyTests {
       var now: Date {
         if let cache = cache.withLock({ $0 }) {
           _ = cache.statistics
-          cache.set(1, for: key(7), cost: 1)
+          cache.store(1, for: key(7), cost: 1)
         }
         return Date(timeIntervalSince1970: 1000)
       }
@@ -64,8 +64,8 @@ struct MemoryReentrancyTests {
     let clock = Calling()
     let cache = MemoryCache<Int>(costLimit: 100, clock: clock)
     clock.cache.withLock { $0 = cache }
-    cache.set(1, for: key(1), cost: 1, expiration: .at(Date(timeIntervalSince1970: 1001)))
-    cache.set(2, for: key(2), cost: 1, expiration: .at(Date(timeIntervalSince1970: 999)))
+    cache.store(1, for: key(1), cost: 1, expiration: .at(Date(timeIntervalSince1970: 1001)))
+    cache.store(2, for: key(2), cost: 1, expiration: .at(Date(timeIntervalSince1970: 999)))
     #expect(cache.value(for: key(1)) == 1)
     #expect(cache.value(for: key(2)) == nil)
     #expect(cache.contains(key(1)))
@@ -77,10 +77,10 @@ struct MemoryReentrancyTests {
   func costsAndLimitsAsLargeAsANumberCanBeAddUp() {
     let cache = MemoryCache<Int>(costLimit: .max)
     // More than any limit counts: refused, and nothing is left of an older one.
-    #expect(cache.set(0, for: key(0), cost: 1))
-    #expect(!cache.set(0, for: key(0), cost: .max))
+    #expect(cache.store(0, for: key(0), cost: 1))
+    #expect(!cache.store(0, for: key(0), cost: .max))
     #expect(!cache.contains(key(0)))
-    for number in 0..<100 { cache.set(number, for: key(number), cost: .max / 5) }
+    for number in 0..<100 { cache.store(number, for: key(number), cost: .max / 5) }
     #expect(cache.statistics.count > 0)
     #expect(cache.statistics.cost <= .max / 2)
     cache.trim(under: .low)
@@ -90,7 +90,7 @@ struct MemoryReentrancyTests {
     #expect(cache.statistics.cost <= 10)
     cache.countLimit = .max
     cache.costLimit = .max
-    for number in 0..<1000 { #expect(cache.set(number, for: key(number), cost: number)) }
+    for number in 0..<1000 { #expect(cache.store(number, for: key(number), cost: number)) }
     #expect(cache.statistics.count == 1000)
     #expect(cache.costLimit == .max)
   }

@@ -1,4 +1,5 @@
 @testable import Vitrine
+import VitrineImaging
 import VitrineRuntime
 import VitrineTestSupport
 import VitrineTesting

@@ -1,4 +1,5 @@
 import Vitrine
+import VitrineImaging
 import VitrineTestSupport
 import XCTest
 

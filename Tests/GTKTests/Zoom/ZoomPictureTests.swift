@@ -1,6 +1,7 @@
 import CGTK
 import CVitrineGTK
 import Vitrine
+import VitrineImaging
 import VitrineTestSupport
 import VitrineTesting
 import XCTest

@@ -9,8 +9,8 @@ struct EncoderTests {
     SIMD4(UInt8(x * 3), UInt8(y * 5), UInt8(x * y / 12), UInt8(min(255, x * 7)))
   }
 
-  @Test(arguments: PNGOptions.Compression.allCases)
-  func aPNGComesBackExactly(compression: PNGOptions.Compression) throws {
+  @Test(arguments: ImageEncoding.PNGCompression.allCases)
+  func aPNGComesBackExactly(compression: ImageEncoding.PNGCompression) throws {
     let picture = Bitmap.testPattern(width: 67, height: 45)
 
     let file = try picture.encoded(as: .png(compression))

@@ -311,7 +311,7 @@ struct EncodedTests {
   @Test
   func aDelegateMayKeepAFileFromTheDisk() async throws {
     struct Refusal: PipelineDelegate {
-      func keepsEncoded(_ image: EncodedImage, for request: ImageRequest) -> Bool { image.width > 100 }
+      func storesEncoded(_ image: EncodedImage, for request: ImageRequest) -> Bool { image.width > 100 }
     }
     serve()
     let pipeline = start { $0.delegate = Refusal() }

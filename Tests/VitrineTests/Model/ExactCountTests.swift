@@ -79,7 +79,7 @@ struct ExactCountTests {
     let (executor, loader, disk, clock) = (StepExecutor(), StepLoader(), StepDisk(), ManualClock())
     let counted = Box(Counts())
     let memory = MemoryCache<CachedImage>(costLimit: 1 << 20, clock: clock)
-    let pipeline = ImagePipeline {
+    let pipeline = ImagePipeline(.ephemeral) {
       $0.memoryCache = memory
       $0.memoryPressure = nil
       $0.diskCache = disk
@@ -221,7 +221,7 @@ struct ExactCountTests {
   ) throws {
     let steps = request.processors.count
     func set(_ image: LoadedImage, _ key: CacheKey) {
-      memory.set(CachedImage(image), for: key, cost: image.cost, group: request.keys.fetch)
+      memory.store(CachedImage(image), for: key, cost: image.cost, group: request.keys.fetch)
     }
     switch state {
     case .nothing: break

@@ -48,7 +48,7 @@ final class Fleet: @unchecked Sendable {
         stepper: executor,
       )
       self.cache = cache
-      pipeline = ImagePipeline { [memory, loader] in
+      pipeline = ImagePipeline(.ephemeral) { [memory, loader] in
         $0.memoryCache = memory
         $0.memoryPressure = nil
         $0.diskCache = cache

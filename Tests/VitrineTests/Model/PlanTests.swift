@@ -21,13 +21,13 @@ struct PlanTests {
     var memoryReads: Bool?
     var diskReads: Bool?
     /// Whether images may be on disk as they are shown.
-    var keepsFinished: Bool?
+    var storesFinished: Bool?
     let plan: String
 
     func covers(_ one: Situation) -> Bool {
       memory.contains(one.memory) && disk.contains(one.disk) && asked.contains(one.asked)
         && policy.contains(one.policyName) && memoryReads ?? one.readsMemory == one.readsMemory
-        && diskReads ?? one.readsDisk == one.readsDisk && keepsFinished ?? one.keepsFinished == one.keepsFinished
+        && diskReads ?? one.readsDisk == one.readsDisk && storesFinished ?? one.storesFinished == one.storesFinished
     }
   }
 
@@ -48,7 +48,7 @@ struct PlanTests {
       disk: [.finished],
       policy: timed.union(anyAge),
       diskReads: true,
-      keepsFinished: true,
+      storesFinished: true,
       plan: "finished 2: serve",
     ),
     // In memory, after one of two processors.
@@ -206,7 +206,7 @@ extension Situation {
 
   fileprivate var readsMemory: Bool { caches.contains(.memoryReads) }
   fileprivate var readsDisk: Bool { caches.contains(.diskReads) }
-  fileprivate var keepsFinished: Bool { storage != .original && isChanged }
+  fileprivate var storesFinished: Bool { storage != .original && isChanged }
 }
 
 /// Both plans of a situation, in words; made of findings alone, without a pipeline.
@@ -261,7 +261,7 @@ private struct Plans {
       case .fresh, .stale, .garbage: findings.original = old
       case .orphaned: findings.original = Findings.Original(contentID: two, stored: old.stored)
       }
-      if situation.keepsFinished, situation.disk == .finished || situation.disk == .orphaned {
+      if situation.storesFinished, situation.disk == .finished || situation.disk == .orphaned {
         findings.finished = [
           Findings.Finished(
             key: request.keys.image,

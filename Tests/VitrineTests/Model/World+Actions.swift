@@ -145,32 +145,36 @@ extension World {
     if streams.count > 4 { streams.removeFirst() }
   }
 
+  /// Cancels what the pipeline's own calls, or the scope's, have begun for an image.
   private func cancelByRequest() {
     guard let wish = pick(tickets.filter { $0.isWaiting }.map(\.wish)) else { return }
-    note("everyone who waits for \(wish) is cancelled")
-    let concerned = tickets.filter { ($0.isWaiting || $0.isHeldBack) && $0.wish == wish && !$0.isData }
-    for ticket in concerned { ticket.isCancelled = true }
-    pipeline.cancel(for: request(wish))
-    for ticket in concerned where ticket.ended == nil && ticket.prefetcher == nil {
-      fail("\(ticket.number) was cancelled by its request and has not ended")
+    let isScoped = random.chance(1, in: 3)
+    note("\(isScoped ? "the scope" : "the pipeline") cancels \(wish)")
+    cancel(isScoped, where: { $0.wish == wish && !$0.isData }) {
+      if isScoped { scope.cancel(for: request(wish)) } else { pipeline.cancel(for: request(wish)) }
     }
-    for ticket in concerned where ticket.prefetcher != nil && ticket.ended == nil { ticket.isCancelled = false }
   }
 
   private func cancelByURL() {
     guard let wish = pick(tickets.filter { $0.isWaiting }.map(\.wish)), let url = request(wish).url
     else { return }
-    note("everyone who waits for \(wish.address) is cancelled")
-    let concerned = tickets.filter { ($0.isWaiting || $0.isHeldBack) && $0.wish.address == wish.address }
+    let isScoped = random.chance(1, in: 3)
+    note("\(isScoped ? "the scope" : "the pipeline") cancels \(wish.address)")
+    cancel(isScoped, where: { $0.wish.address == wish.address }) {
+      if isScoped { scope.cancel(for: url) } else { pipeline.cancel(for: url) }
+    }
+  }
+
+  /// Those of others go on, as their checks at the end say.
+  private func cancel(_ isScoped: Bool, where isMeant: (Ticket) -> Bool, _ act: () -> Void) {
+    let concerned = tickets.filter {
+      ($0.isWaiting || $0.isHeldBack) && $0.isScoped == isScoped && $0.prefetcher == nil && isMeant($0)
+    }
     for ticket in concerned { ticket.isCancelled = true }
-    pipeline.cancel(for: url)
-    for ticket in concerned where ticket.ended == nil {
-      // A prefetcher may not have begun it, or fetches its bytes alone; of bytes the end is told later.
-      if ticket.prefetcher != nil {
-        ticket.isCancelled = false
-      } else if !ticket.isData {
-        fail("\(ticket.number) was cancelled by its URL and has not ended")
-      }
+    act()
+    // Of bytes the end is told later.
+    for ticket in concerned where ticket.ended == nil && !ticket.isData {
+      fail("\(ticket.number) was cancelled by its request or URL and has not ended")
     }
   }
 

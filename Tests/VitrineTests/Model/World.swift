@@ -172,7 +172,7 @@ final class World: @unchecked Sendable {
     (self.random, self.options) = (random, options)
     let memory = options.hasMemory ? MemoryCache<CachedImage>(costLimit: 1 << 20, clock: clock) : nil
     self.memory = memory
-    let pipeline = ImagePipeline { [executor, loader, disk, clock, hook] in
+    let pipeline = ImagePipeline(.ephemeral) { [executor, loader, disk, clock, hook] in
       $0.memoryCache = memory
       $0.memoryPressure = nil
       $0.diskCache = options.hasDisk ? disk : nil

@@ -26,7 +26,7 @@ struct RecentFailureTests {
 
   @Test
   func byDefaultOnlyWhatAHeaderSaysIsRemembered() {
-    _ = ImagePipeline { #expect(!$0.remembersFailures) }
+    _ = ImagePipeline(.ephemeral) { #expect(!$0.remembersFailures) }
     _ = ImagePipeline.testing { #expect(!$0.remembersFailures) }
   }
 

@@ -35,7 +35,7 @@ struct NetworkAccessTests {
 
   @Test
   func byDefaultThereIsAllOfIt() {
-    _ = ImagePipeline { #expect($0.networkAccess() == .full) }
+    _ = ImagePipeline(.ephemeral) { #expect($0.networkAccess() == .full) }
     #expect(request.allowsExpensiveNetworkAccess)
   }
 

@@ -38,7 +38,7 @@ struct PipelineRateLimitTests {
 
   @Test
   func byDefaultThereIsNoLimit() {
-    _ = ImagePipeline {
+    _ = ImagePipeline(.ephemeral) {
       #expect($0.rateLimit == nil && $0.rateLimitPerHost == nil)
       #expect($0.maxResponseBytes == 100_000_000)
     }

@@ -20,7 +20,7 @@ struct PipelineRetryTests {
 
   @Test
   func byDefaultThereAreThreeAttempts() {
-    _ = ImagePipeline { configuration in
+    _ = ImagePipeline(.ephemeral) { configuration in
       let retry = configuration.retryPolicy
       let error = HTTPError(.timedOut, url: "", "")
       func delay(_ number: Int, _ elapsed: Duration = .zero) -> Duration? {

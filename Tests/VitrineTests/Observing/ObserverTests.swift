@@ -16,7 +16,7 @@ struct ObserverTests {
 
   init() {
     let observer = observer
-    pipeline = .testing(parts) { $0.observer = observer }
+    pipeline = .testing(parts) { $0.observers = [observer] }
   }
 
   /// Of one kind of stage, in the order in which they were told.
@@ -124,7 +124,7 @@ struct ObserverTests {
       }
     }
     let asking = Asking()
-    let pipeline = ImagePipeline.testing(parts) { $0.observer = asking }
+    let pipeline = ImagePipeline.testing(parts) { $0.observers = [asking] }
     asking.pipeline.withLock { $0 = pipeline }
     _ = try await pipeline.image(for: ImageRequest(.data(file, id: "a")))
     await asking.seen.wait { $0 == 2 }
@@ -144,7 +144,7 @@ struct ObserverTests {
       func requestsMissed(_ count: Int) { inner.requestsMissed(count) }
     }
     let slow = Slow()
-    let pipeline = ImagePipeline.testing(parts) { $0.observer = slow }
+    let pipeline = ImagePipeline.testing(parts) { $0.observers = [slow] }
     let request = ImageRequest(.data(file, id: "a"))
     // What is in memory is two events each.
     for _ in 0..<6000 { _ = try await pipeline.imageTask(for: request).image }
@@ -163,9 +163,9 @@ struct ObserverTests {
   }
 
   @Test
-  func aListOfObserversIsAnObserver() async throws {
+  func severalObserversAreEachNotified() async throws {
     let both = [RecordingObserver(), RecordingObserver()]
-    let pipeline = ImagePipeline.testing(parts) { $0.observer = PipelineObserverList(both + [SignpostObserver()]) }
+    let pipeline = ImagePipeline.testing(parts) { $0.observers = both + [SignpostObserver()] }
     parts.loader.answer(Self.url, with: file)
     _ = try await pipeline.image(for: ImageRequest(url: Self.url))
     await pipeline.flushEvents()

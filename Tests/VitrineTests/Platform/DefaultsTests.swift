@@ -9,7 +9,7 @@ struct DefaultsTests {
   func memoryIsAFifthOfWhatThereIsUpTo768MB() {
     #expect(PlatformDefaults.memoryCostLimit(of: 1 << 30) == (1 << 30) / 5)
     #expect(PlatformDefaults.memoryCostLimit(of: 64 << 30) == 768 << 20)
-    let pipeline = ImagePipeline { configuration in
+    let pipeline = ImagePipeline(.ephemeral) { configuration in
       #expect(configuration.memoryCache?.costLimit == PlatformDefaults.memoryCostLimit(of: MemoryLimit.bytes))
       #expect(configuration.diskCache == nil)
       #expect(configuration.isCoalescingEnabled)

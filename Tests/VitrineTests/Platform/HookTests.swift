@@ -277,7 +277,7 @@ struct PipelineHookTests {
     var addressGuard = AddressGuard()
     addressGuard.ports = nil
     addressGuard.allowed = [try #require(IPNetwork("127.0.0.0/8"))]
-    let pipeline = ImagePipeline {
+    let pipeline = ImagePipeline(.ephemeral) {
       $0.diskCache = nil
       $0.addressGuard = addressGuard
     }
@@ -296,7 +296,7 @@ struct PipelineHookTests {
     let server = try LoopbackServer()
     var addressGuard = AddressGuard()
     addressGuard.ports = nil
-    let pipeline = ImagePipeline { $0.addressGuard = addressGuard }
+    let pipeline = ImagePipeline(.ephemeral) { $0.addressGuard = addressGuard }
     let address = "http://localhost:\(server.port)/a"
     let error = await #expect(throws: LoadError.self) { try await pipeline.image(for: ImageRequest(url: address)) }
     #expect(error?.code == .forbidden)
@@ -313,7 +313,7 @@ struct PipelineHookTests {
     addressGuard.allowed = [try #require(IPNetwork("127.0.0.0/8"))]
     for isGuarded in [false, true] {
       let loader = PatientLoader(makeLoader { $0.addressGuard = isGuarded ? addressGuard : nil })
-      let pipeline = ImagePipeline {
+      let pipeline = ImagePipeline(.ephemeral) {
         $0.loader = loader
         $0.addressGuard = addressGuard
       }

@@ -21,7 +21,7 @@ struct RemoteTests {
 
   /// A pipeline as after a start of the program: nothing in memory, the disk as it was.
   private func makePipeline() -> ImagePipeline {
-    ImagePipeline {
+    ImagePipeline(.ephemeral) {
       $0.memoryCache = MemoryCache(costLimit: 10 << 20)
       $0.diskCache = disk
       $0.loader = loader
@@ -146,7 +146,7 @@ struct RemoteTests {
     let request = ImageRequest(url: server.url("/a.png"), size: .pixels(32, 32))
     for origin in [ImageResponse.Origin.network, .disk, .disk] {
       let cache = try folder.cache(sizeLimit: 4 << 20)
-      let pipeline = ImagePipeline { [loader] in
+      let pipeline = ImagePipeline(.ephemeral) { [loader] in
         $0.diskCache = cache
         $0.loader = loader
       }

@@ -64,7 +64,7 @@ enum EncodingHook: String, Hook {
   private struct Delegate: PipelineDelegate {
     let trigger: Trigger
 
-    func keepsEncoded(_ image: EncodedImage, for request: ImageRequest) -> Bool {
+    func storesEncoded(_ image: EncodedImage, for request: ImageRequest) -> Bool {
       trigger.pull()
       return true
     }

@@ -137,7 +137,7 @@ enum ReleaseHook: String, Hook {
       }
       $0.log = { _ in cargo.travel() }
       $0.interceptors = [Passing(cargo: cargo)]
-      $0.observer = Watching(cargo: cargo)
+      $0.observers = [Watching(cargo: cargo)]
       $0.delegate = Watching(cargo: cargo)
     }
     scene.load(scene.request, as: "subject", in: pipeline)

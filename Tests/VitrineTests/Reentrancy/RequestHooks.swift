@@ -41,7 +41,7 @@ enum RequestHook: String, Hook {
       case .delegateDecoders: configuration.delegate = Delegate(decoders: pull)
       case .delegateWillStore: configuration.delegate = Delegate(willStore: pull)
       case .delegateKeepsFinished:
-        configuration.delegate = Delegate(keepsFinished: pull)
+        configuration.delegate = Delegate(storesFinished: pull)
         configuration.storagePolicy = .both
       case .processor, .closureSource, .sizedSource: break
       }
@@ -94,7 +94,7 @@ enum RequestHook: String, Hook {
     var willLoad: @Sendable () -> Void = {}
     var decoders: @Sendable () -> Void = {}
     var willStore: @Sendable () -> Void = {}
-    var keepsFinished: @Sendable () -> Void = {}
+    var storesFinished: @Sendable () -> Void = {}
 
     func willLoad(_ request: ImageRequest) -> ImageRequest {
       willLoad()
@@ -111,8 +111,8 @@ enum RequestHook: String, Hook {
       return data
     }
 
-    func keepsFinished(_ image: ImageResponse, for request: ImageRequest) -> Bool {
-      keepsFinished()
+    func storesFinished(_ image: ImageResponse, for request: ImageRequest) -> Bool {
+      storesFinished()
       return true
     }
   }
@@ -129,11 +129,12 @@ enum ObservingHook: String, Hook {
     let scene = try await Scene(action, trigger) { configuration in
       if self == .log { configuration.log = { _ in trigger.pull() } }
       if self != .log {
-        configuration.observer = Observer(hook: self) { hook in
+        let observer = Observer(hook: self) { hook in
           if hook == self { return trigger.pull() }
           // The first event is not told of before too many wait.
           if self == .requestsMissed, hook == .requestEnded { _ = isTold.wait(atMost: .seconds(60)) }
         }
+        configuration.observers = [observer]
       }
     }
     try scene.answer("subject")

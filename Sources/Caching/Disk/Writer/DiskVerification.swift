@@ -1,12 +1,12 @@
 /// The result of ``DiskCache/verify()``.
-public struct DiskVerification: Sendable, Hashable {
+package struct DiskVerification: Sendable, Hashable {
   /// The number of entries read.
-  public internal(set) var checked = 0
+  package internal(set) var checked = 0
   /// The keys of damaged entries, which were dropped.
   ///
   /// `nil` stands for a key that is damaged itself.
-  public internal(set) var damaged: [CacheKey?] = []
+  package internal(set) var damaged: [CacheKey?] = []
 
   /// Creates an empty result.
-  public init() {}
+  package init() {}
 }

@@ -47,7 +47,7 @@ final class GIFColors {
   /// If a pixel gets no colour, the table must have an entry for it.
   func picture(
     _ pixels: DrawnPixels,
-    _ dithering: GIFOptions.Dithering,
+    _ dithering: ImageEncoding.Dithering,
     _ check: () throws(ImageError) -> Void,
   ) throws(ImageError) -> GIFPicture {
     let leavesOut = pixels.leavesOut()

@@ -1,25 +1,25 @@
-public import VitrineRuntime
+package import VitrineRuntime
 
 /// Encodes GIF, still or animated.
 ///
 /// It needs no library. Memory beside the file: 2 MB for a still picture; for an animation two frames and two bytes a
 /// pixel more.
-public struct GIFEncoder: ImageEncoder {
+package struct GIFEncoder: ImageEncoder {
   /// Makes the encoder.
-  public init() {}
+  package init() {}
 
   /// GIF.
-  public var format: ImageFormat { .gif }
+  package var format: ImageFormat { .gif }
 
   /// Animations and XMP, but not alpha, since coverage is none or all.
-  public var features: EncoderFeatures { [.animation, .xmp] }
+  package var features: EncoderFeatures { [.animation, .xmp] }
 
   /// Encodes a picture, whose sides may have up to 65,535 pixels.
   ///
   /// Blocks until done. Pixels that are less than half covered become transparent, all others opaque. Durations are
   /// rounded to hundredths of a second such that each frame begins at the right time. Of more than 50 frames a second
   /// some are left out, because browsers show none for less than 0.02 s. Equal frames become one.
-  public func encode(_ input: EncoderInput, _ options: GIFOptions) throws(ImageError) -> Data {
+  package func encode(_ input: EncoderInput, _ options: GIFOptions) throws(ImageError) -> Data {
     try Self.check(input.bitmap, .gif, longestSide: 0xFFFF)
     guard let animation = input.animation else { return try Self.still(input, options) }
     var frames = try animation.frames(for: input)

@@ -1,4 +1,4 @@
-public import VitrineRuntime
+package import VitrineRuntime
 
 import CoreGraphics
 import ImageIO
@@ -6,19 +6,19 @@ import ImageIO
 /// Encodes with ImageIO: JPEG, PNG, HEIC, and other formats that the system writes.
 ///
 /// It exists on Apple's platforms.
-public struct ImageIOEncoder: ImageEncoder {
+package struct ImageIOEncoder: ImageEncoder {
   /// The format it writes.
-  public let format: ImageFormat
+  package let format: ImageFormat
   private let type: String
 
   /// Makes an encoder; returns `nil` for a format that the system does not write.
-  public init?(_ format: ImageFormat) {
+  package init?(_ format: ImageFormat) {
     guard let type = format.typeIdentifier, Self.writable.contains(type) else { return nil }
     (self.format, self.type) = (format, type)
   }
 
   /// Display P3 and transparency.
-  public var features: EncoderFeatures { [.displayP3, .alpha] }
+  package var features: EncoderFeatures { [.displayP3, .alpha] }
 
   private static let writable = Set((CGImageDestinationCopyTypeIdentifiers() as [AnyObject]).map { "\($0)" })
 
@@ -29,7 +29,7 @@ public struct ImageIOEncoder: ImageEncoder {
   ///
   /// Blocks until done. Where the format has no alpha, transparent pixels are composited over white. Lossless encoding
   /// exists only for PNG and TIFF.
-  public func encode(_ input: EncoderInput, _ options: ImageIOOptions) throws(ImageError) -> Data {
+  package func encode(_ input: EncoderInput, _ options: ImageIOOptions) throws(ImageError) -> Data {
     try Self.encode(input, as: format, type: type, options)
   }
 
@@ -68,25 +68,25 @@ public struct ImageIOEncoder: ImageEncoder {
 /// Encodes JPEG with ImageIO.
 ///
 /// Transparent pixels are composited over white.
-public struct JPEGEncoder: ImageEncoder {
+package struct JPEGEncoder: ImageEncoder {
   static let longestSide = 65_500
 
   /// Makes the encoder.
-  public init() {}
+  package init() {}
 
   /// JPEG.
-  public var format: ImageFormat { .jpeg }
+  package var format: ImageFormat { .jpeg }
 
   /// Display P3, EXIF and XMP.
   ///
   /// Of EXIF of more than 64 KB, which has no place in a segment, only the common fields are written; such XMP is left
   /// out.
-  public var features: EncoderFeatures { [.displayP3, .exif, .xmp] }
+  package var features: EncoderFeatures { [.displayP3, .exif, .xmp] }
 
   /// Encodes the bitmap, whose sides may have up to 65,500 pixels.
   ///
   /// Blocks until done. The system chooses the resolution of colour by the quality.
-  public func encode(_ input: EncoderInput, _ options: JPEGOptions) throws(ImageError) -> Data {
+  package func encode(_ input: EncoderInput, _ options: JPEGOptions) throws(ImageError) -> Data {
     try Self.check(input.bitmap, .jpeg, longestSide: Self.longestSide)
     let plain = ImageIOOptions(quality: options.quality)
     let isProgressive = options.isProgressive
@@ -96,47 +96,47 @@ public struct JPEGEncoder: ImageEncoder {
 }
 
 /// Encodes PNG with ImageIO, with 8 bits a component, without an alpha channel if nothing is transparent.
-public struct PNGEncoder: ImageEncoder {
+package struct PNGEncoder: ImageEncoder {
   /// Makes the encoder.
-  public init() {}
+  package init() {}
 
   /// PNG.
-  public var format: ImageFormat { .png }
+  package var format: ImageFormat { .png }
 
   /// Display P3, transparency, EXIF and XMP.
-  public var features: EncoderFeatures { [.displayP3, .alpha, .exif, .xmp] }
+  package var features: EncoderFeatures { [.displayP3, .alpha, .exif, .xmp] }
 
   /// Encodes the bitmap.
   ///
   /// Blocks until done.
-  public func encode(_ input: EncoderInput, _ options: PNGOptions) throws(ImageError) -> Data {
+  package func encode(_ input: EncoderInput, _ options: PNGOptions) throws(ImageError) -> Data {
     let file = try ImageIOEncoder.encode(input, as: .png, type: "public.png", ImageIOOptions())
     return PNGHeader.adding(input, to: file)
   }
 }
 
 /// The options for encoding with ImageIO.
-public struct ImageIOOptions: EncodingOptions {
+package struct ImageIOOptions: EncodingOptions {
   /// The quality of lossy formats, from 1 to 100.
   ///
   /// Defaults to 85.
-  public let quality: Int
+  package let quality: Int
   /// A Boolean value that indicates whether every pixel is kept.
   ///
   /// Defaults to `false`. Only PNG and TIFF can.
-  public let isLossless: Bool
+  package let isLossless: Bool
 
   /// Makes options; a quality outside 1 to 100 is clamped.
-  public init(quality: Int? = nil, isLossless: Bool = false) {
+  package init(quality: Int? = nil, isLossless: Bool = false) {
     (self.quality, self.isLossless) = (min(max(quality ?? 85, 1), 100), isLossless)
   }
 
   /// The quality.
-  public var commonQuality: Int? { quality }
+  package var commonQuality: Int? { quality }
 
   /// A Boolean value that indicates whether every pixel is kept.
-  public var commonIsLossless: Bool { isLossless }
+  package var commonIsLossless: Bool { isLossless }
 
   /// The options as text.
-  public var identifier: String { "\(isLossless ? "lossless" : "\(quality)")" }
+  package var identifier: String { "\(isLossless ? "lossless" : "\(quality)")" }
 }

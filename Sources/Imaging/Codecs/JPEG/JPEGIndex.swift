@@ -1,4 +1,4 @@
-public import VitrineRuntime
+package import VitrineRuntime
 
 /// An index of positions in a baseline JPEG file from which decoding can begin.
 ///
@@ -15,12 +15,12 @@ public import VitrineRuntime
 ///
 /// An index is a value that shares the file's bytes. It may be used on any threads at once. Complexity: O(bytes) to
 /// make; 24 bytes of memory for every ``interval`` units.
-public struct JPEGIndex: Sendable {
+package struct JPEGIndex: Sendable {
   /// The number of units between two positions.
-  public static let interval = 64
+  package static let interval = 64
 
   /// The facts of the file's header.
-  public let info: ImageInfo
+  package let info: ImageInfo
   private let data: Data
   private let checkpoints: [UnitScan.Checkpoint]
 
@@ -35,7 +35,7 @@ public struct JPEGIndex: Sendable {
   /// - Throws: ``ImageError``: `.unsupported` unless the data is a JPEG file of one scan in grey, YCbCr or RGB
   ///   (``DecoderRegistry`` decodes all others without an index); `.truncated`, `.corrupt`, `.overLimit`,
   ///   `.outOfTime`, `.cancelled`.
-  public init(
+  package init(
     _ data: Data,
     limits: DecodeLimits = DecodeLimits(),
     isCancelled: (@Sendable () -> Bool)? = nil,
@@ -72,7 +72,7 @@ public struct JPEGIndex: Sendable {
   /// - Parameter options: The options, with the part in ``DecodeOptions/region``.
   /// - Returns: The same as ``DecoderRegistry/decode(_:_:)``.
   /// - Throws: The same as ``DecoderRegistry/decode(_:_:)``.
-  public func decode(_ options: DecodeOptions) throws(ImageError) -> ImageContainer {
+  package func decode(_ options: DecodeOptions) throws(ImageError) -> ImageContainer {
     let control = DecodeControl(isCancelled: options.isCancelled, timeLimit: options.limits.timeLimit)
     try control.check()
     guard options.frame == 0 else { throw .noSuchFrame(options.frame, of: info) }

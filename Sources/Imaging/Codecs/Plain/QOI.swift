@@ -1,4 +1,4 @@
-public import VitrineRuntime
+package import VitrineRuntime
 
 /// Decodes the Quite OK Image format (qoiformat.org), row by row.
 public struct QOIDecoder: ImageDecoder, VitrineDecoder {
@@ -104,32 +104,32 @@ private struct QOIState {
 }
 
 /// Encodes the Quite OK Image format, which is lossless: larger than PNG and several times as fast.
-public struct QOIEncoder: ImageEncoder {
+package struct QOIEncoder: ImageEncoder {
   /// Makes the encoder.
-  public init() {}
+  package init() {}
 
   /// QOI.
-  public var format: ImageFormat { .qoi }
+  package var format: ImageFormat { .qoi }
 
   /// Alpha.
-  public var features: EncoderFeatures { .alpha }
+  package var features: EncoderFeatures { .alpha }
 
   /// Nothing to choose.
-  public struct Options: EncodingOptions {
+  package struct Options: EncodingOptions {
     /// Makes the options.
-    public init(quality: Int? = nil, isLossless: Bool = true) {}
+    package init(quality: Int? = nil, isLossless: Bool = true) {}
 
     /// Empty.
-    public var identifier: String { "" }
+    package var identifier: String { "" }
 
     /// Returns `true`.
-    public var commonIsLossless: Bool { true }
+    package var commonIsLossless: Bool { true }
   }
 
   /// Encodes a bitmap, with four channels if any pixel is transparent, otherwise three.
   ///
   /// Blocks until done.
-  public func encode(_ input: EncoderInput, _ options: Options) throws(ImageError) -> Data {
+  package func encode(_ input: EncoderInput, _ options: Options) throws(ImageError) -> Data {
     let bitmap = input.bitmap
     var file = Data("qoif".utf8)
     for length in [bitmap.width, bitmap.height] {

@@ -1,28 +1,28 @@
 import CVitrineCodecs
-public import VitrineRuntime
+package import VitrineRuntime
 
 /// Encodes JPEG with optimised tables.
 ///
 /// Transparent pixels are composited over white.
-public struct JPEGEncoder: ImageEncoder {
+package struct JPEGEncoder: ImageEncoder {
   static let longestSide = 65_500
 
   /// Makes the encoder.
-  public init() {}
+  package init() {}
 
   /// JPEG.
-  public var format: ImageFormat { .jpeg }
+  package var format: ImageFormat { .jpeg }
 
   /// Display P3, EXIF and XMP.
   ///
   /// Of EXIF of more than 64 KB, which has no place in a segment, only the common fields are written; such XMP is left
   /// out.
-  public var features: EncoderFeatures { [.displayP3, .exif, .xmp] }
+  package var features: EncoderFeatures { [.displayP3, .exif, .xmp] }
 
   /// Encodes the bitmap, whose sides may have up to 65,500 pixels.
   ///
   /// Blocks until done.
-  public func encode(_ input: EncoderInput, _ options: JPEGOptions) throws(ImageError) -> Data {
+  package func encode(_ input: EncoderInput, _ options: JPEGOptions) throws(ImageError) -> Data {
     try Self.check(input.bitmap, .jpeg, longestSide: Self.longestSide)
     let flat = input.bitmap.flattenedOverWhite()
     let cancellation = EncoderCancellation(input)

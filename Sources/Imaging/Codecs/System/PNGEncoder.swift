@@ -1,22 +1,22 @@
 import CVitrineCodecs
-public import VitrineRuntime
+package import VitrineRuntime
 
 /// Encodes PNG with 8 bits a component or fewer: grey or with a palette where that loses nothing, and without an alpha
 /// channel if nothing is transparent.
-public struct PNGEncoder: ImageEncoder {
+package struct PNGEncoder: ImageEncoder {
   /// Makes the encoder.
-  public init() {}
+  package init() {}
 
   /// PNG.
-  public var format: ImageFormat { .png }
+  package var format: ImageFormat { .png }
 
   /// Display P3, alpha, EXIF and XMP.
-  public var features: EncoderFeatures { [.displayP3, .alpha, .exif, .xmp] }
+  package var features: EncoderFeatures { [.displayP3, .alpha, .exif, .xmp] }
 
   /// Encodes the bitmap.
   ///
   /// Blocks until done. The memory is that of the file, and some hundred kilobytes.
-  public func encode(_ input: EncoderInput, _ options: PNGOptions) throws(ImageError) -> Data {
+  package func encode(_ input: EncoderInput, _ options: PNGOptions) throws(ImageError) -> Data {
     try PNGComposer(input, options).file()
   }
 }

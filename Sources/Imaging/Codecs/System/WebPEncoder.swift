@@ -1,22 +1,22 @@
 import CLibWebP
-public import VitrineRuntime
+package import VitrineRuntime
 
 /// Encodes WebP with libwebp: lossy by default, with alpha if any pixel is transparent, still or animated.
-public struct WebPEncoder: ImageEncoder {
+package struct WebPEncoder: ImageEncoder {
   /// Makes the encoder.
-  public init() {}
+  package init() {}
 
   /// WebP.
-  public var format: ImageFormat { .webp }
+  package var format: ImageFormat { .webp }
 
   /// Everything there is.
-  public var features: EncoderFeatures { [.displayP3, .animation, .exif, .xmp, .alpha] }
+  package var features: EncoderFeatures { [.displayP3, .animation, .exif, .xmp, .alpha] }
 
   /// Encodes a picture, whose sides may have up to 16,383 pixels.
   ///
   /// Blocks until done. Every frame of an animation is encoded by itself or as its difference from the one before,
   /// whichever is smaller; libwebp holds two frames and the encoded ones.
-  public func encode(_ input: EncoderInput, _ options: WebPOptions) throws(ImageError) -> Data {
+  package func encode(_ input: EncoderInput, _ options: WebPOptions) throws(ImageError) -> Data {
     try Self.check(input.bitmap, .webp, longestSide: Int(WEBP_MAX_DIMENSION))
     guard let animation = input.animation else { return try Self.adding(input, to: Self.still(input, options)) }
     let writer = try WebPAnimationWriter(input, options, loopCount: animation.loopCount)

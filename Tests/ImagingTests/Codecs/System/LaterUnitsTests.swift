@@ -34,8 +34,8 @@ struct LaterUnitsTests {
   }
 
   // From some places codes do not become the right ones before a small file ends.
-  @Test(arguments: [JPEGOptions.Subsampling.yuv420, .yuv422, .yuv444])
-  func halvesThatMeetGiveTheSamePixels(subsampling: JPEGOptions.Subsampling) throws {
+  @Test(arguments: [ImageEncoding.Subsampling.yuv420, .yuv422, .yuv444])
+  func halvesThatMeetGiveTheSamePixels(subsampling: ImageEncoding.Subsampling) throws {
     var joined = 0
     for quality in [60, 85, 98] {
       for (width, height) in [(500, 333), (1200, 90), (64, 900), (1100, 700)] {

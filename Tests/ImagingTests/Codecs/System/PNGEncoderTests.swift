@@ -51,7 +51,7 @@ struct PNGEncoderTests {
 
   static func encode(
     _ picture: Bitmap,
-    _ compression: PNGOptions.Compression = .fast,
+    _ compression: ImageEncoding.PNGCompression = .fast,
     _ kernels: PixelKernels = .best,
   ) throws -> Data {
     var composer = PNGComposer(EncoderInput(picture), PNGOptions(compression))
@@ -75,8 +75,8 @@ struct PNGEncoderTests {
     }
   }
 
-  @Test(arguments: Kind.allCases, PNGOptions.Compression.allCases)
-  func aPictureOfSeveralBlocksComesBackExactly(kind: Kind, compression: PNGOptions.Compression) throws {
+  @Test(arguments: Kind.allCases, ImageEncoding.PNGCompression.allCases)
+  func aPictureOfSeveralBlocksComesBackExactly(kind: Kind, compression: ImageEncoding.PNGCompression) throws {
     let picture = kind.picture(width: 301, height: 203)
 
     let file = try Self.encode(picture, compression)
@@ -255,8 +255,8 @@ struct PNGEncoderTests {
     #expect(try Bitmap(decoding: file).largestDifference(from: picture) == 0)
   }
 
-  @Test(arguments: [Kind.photograph, .runs, .palette, .gray], PNGOptions.Compression.allCases)
-  func encodingStopsWhenItIsCancelled(kind: Kind, compression: PNGOptions.Compression) throws {
+  @Test(arguments: [Kind.photograph, .runs, .palette, .gray], ImageEncoding.PNGCompression.allCases)
+  func encodingStopsWhenItIsCancelled(kind: Kind, compression: ImageEncoding.PNGCompression) throws {
     let picture = kind.picture(width: 600, height: 400)
     let calls = Lock(0)
     _ = try PNGEncoder().encode(EncoderInput(picture) { calls.withLock { $0 += 1 } != () }, PNGOptions(compression))
