@@ -49,9 +49,9 @@ public struct LoadHooks: Sendable {
 
   /// The closure that is called when the load has to wait for a ``RateLimit``, at most once a wait and with no lock
   /// held.
-  package var isHeldBack: (@Sendable () -> Void)? {
-    get { fields.value.isHeldBack }
-    set { fields.value.isHeldBack = newValue }
+  package var onRateLimited: (@Sendable () -> Void)? {
+    get { fields.value.onRateLimited }
+    set { fields.value.onRateLimited = newValue }
   }
 
   /// The closure that returns the reason why a redirect to a URL is not followed, or `nil` if it is.
@@ -67,7 +67,7 @@ public struct LoadHooks: Sendable {
     var challenge: (@Sendable (HTTPChallenge) async throws -> HTTPFields?)?
     var didTransfer: (@Sendable (LoadMetrics) -> Void)?
     var measuresInPlace = false
-    var isHeldBack: (@Sendable () -> Void)?
+    var onRateLimited: (@Sendable () -> Void)?
     var redirectObjection: (@Sendable (HTTPURL) -> String?)?
   }
 

@@ -150,7 +150,7 @@ struct RateLimitTests {
     let loader = loader(Self.oneASecond)
     let told = Lock(0)
     var hooks = LoadHooks()
-    hooks.isHeldBack = { told.withLock { $0 += 1 } }
+    hooks.onRateLimited = { told.withLock { $0 += 1 } }
     loader.load(try request("0"), into: RecordingSink(hooks: hooks))
     #expect(told.withLock { $0 } == 0)
     loader.load(try request("1"), into: RecordingSink(hooks: hooks))

@@ -208,6 +208,6 @@ struct RequestDirectiveTests {
     let response = HTTPResponse(status: status, headers: headers, url: try HTTPURL("http://a.example/"))
     let stored = StoredResponse(response, requested: noon, received: noon)
     #expect(Freshness().decide(stored, now: noon).expires == noon.addingTimeInterval(lifetime))
-    #expect(stored.speaksOfFreshness == (lifetime > 0))
+    #expect(stored.hasFreshnessInformation == (lifetime > 0))
   }
 }

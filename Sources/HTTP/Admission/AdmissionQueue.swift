@@ -215,8 +215,9 @@ struct AdmissionQueue<ID: Hashable> {
     return nil
   }
 
-  /// Returns the time at which the next load may start, after ``admit(now:)`` has returned `nil`, or `nil` if none waits
-  /// for a token.
+  /// Returns the time at which a token lets the next load start, after ``admit(now:)`` has returned `nil`.
+  ///
+  /// Returns `nil` if no load waits for a token.
   mutating func due(now: Duration) -> Duration? {
     guard !waiting.isEmpty else { return nil }
     let free = bucket.flatMap { $0.hasToken(at: now) ? nil : $0.due }

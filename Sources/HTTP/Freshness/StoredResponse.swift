@@ -74,7 +74,7 @@ package struct StoredResponse: Sendable, Hashable {
   package var modified: Date? { headers["Last-Modified"].flatMap { HTTPDate.parse($0, now: received) } }
 
   /// A Boolean value that indicates whether the headers contain freshness information.
-  package var speaksOfFreshness: Bool {
+  package var hasFreshnessInformation: Bool {
     let control = CacheControl(headers)
     return control.noStore || control.noCache || hasExplicitLifetime || !allowsStoring
       || isHeuristicallyFresh && headers["Last-Modified"] != nil

@@ -32,7 +32,7 @@ final class RateLimitedLoad: LoadHandle {
   }
 
   /// Reports the wait to the load's hooks.
-  func noteWait() { state.withLock { $0.sink }?.hooks.isHeldBack?() }
+  func noteWait() { state.withLock { $0.sink }?.hooks.onRateLimited?() }
 
   // MARK: For the starter
 

@@ -5,7 +5,8 @@ public import VitrineRuntime
 /// Further requests wait.
 ///
 /// ```swift
-/// let polite = RateLimitedLoader(CurlLoader(), RateLimit(requestsPerSecond: 50), perHost: RateLimit(requestsPerSecond: 5))
+/// let perHost = RateLimit(requestsPerSecond: 5)
+/// let polite = RateLimitedLoader(CurlLoader(), RateLimit(requestsPerSecond: 50), perHost: perHost)
 /// ```
 /// The most urgent load is sent first, the oldest among equals. A load that is cancelled while it waits takes no token.
 /// Redirects and answers to challenges are part of their load. Inside a ``RetryingLoader`` each attempt takes a token;

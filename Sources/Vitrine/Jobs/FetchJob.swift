@@ -249,7 +249,7 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
     if let trace {
       plan.hooks.didTransfer = { trace.add($0) }
       plan.hooks.measuresInPlace = true
-      plan.hooks.isHeldBack = { trace.note("rate limited", .flag(true)) }
+      plan.hooks.onRateLimited = { trace.note("rate limited", .flag(true)) }
     }
     if http.method != .head { plan.limit = http.maxResponseBytes }
     plan.resumption = question.resumption

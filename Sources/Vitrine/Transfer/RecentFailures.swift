@@ -80,7 +80,7 @@ final class RecentFailures: Sendable {
   ) {
     // Forgotten entries are released under the lock, so they must not hold the error's cause.
     let error = error.withoutCause()
-    let isResponse = stored?.speaksOfFreshness ?? false
+    let isResponse = stored?.hasFreshnessInformation ?? false
     let isKept = isResponse ? stored.map { isReusable($0, now: now) } ?? false : remembers
     state.withLock { state in
       guard isKept else {
