@@ -170,7 +170,11 @@ extension World {
     let concerned = tickets.filter {
       ($0.isWaiting || $0.isHeldBack) && $0.isScoped == isScoped && $0.prefetcher == nil && isMeant($0)
     }
-    for ticket in concerned { ticket.isCancelled = true }
+    for ticket in concerned {
+      ticket.isCancelled = true
+      // A scope cancels tasks, whose downloads may go on.
+      if isScoped { keep(ticket) }
+    }
     act()
     // Of bytes the end is told later.
     for ticket in concerned where ticket.ended == nil && !ticket.isData {
