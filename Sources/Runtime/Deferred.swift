@@ -1,6 +1,6 @@
 /// A value that is set once, from any thread, before or after it is awaited.
 ///
-/// It is the only place that turns a callback into an `await`. The first value wins and later ones are dropped, so a
+/// The first value wins and later ones are dropped, so a
 /// result and a cancellation may race without a continuation being lost or resumed twice.
 package final class Deferred<Value: Sendable>: Sendable {
   private enum State {
@@ -46,7 +46,7 @@ package final class Deferred<Value: Sendable>: Sendable {
   ///
   /// Call it only once.
   ///
-  /// It ignores cancellation: a caller that cancels resolves with an error.
+  /// It ignores cancellation; ``value(orCancelled:)`` does not.
   package func value() async -> Value {
     await withCheckedContinuation { continuation in
       let value: Value? = state.withLock { state in
@@ -62,6 +62,17 @@ package final class Deferred<Value: Sendable>: Sendable {
         }
       }
       if let value { continuation.resume(returning: value) }
+    }
+  }
+  /// Waits for the value, or for the cancellation of the awaiting task, which sets the value at once.
+  ///
+  /// Call it only once.
+  package func value(orCancelled value: Value, onCancel: @Sendable () -> Void = {}) async -> Value {
+    await withTaskCancellationHandler {
+      await self.value()
+    } onCancel: {
+      onCancel()
+      resolve(value)
     }
   }
 }

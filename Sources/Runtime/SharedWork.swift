@@ -1,40 +1,63 @@
 /// Work that runs once for all callers that want its result.
 ///
 /// The first subscriber of a key starts the work in a task of its own, and later subscribers join it. The work has the
-/// highest priority of its subscribers, and is cancelled when the last one leaves. Both happen at once: subscribing,
-/// leaving and changing a priority never suspend, and take O(1).
+/// highest demand of its subscribers, and is cancelled when the last one leaves. Both happen at once: subscribing,
+/// leaving and changing a demand never suspend, and take O(1).
 ///
 /// A subscriber receives its events in order and one at a time, on the thread that caused them. The lock guards a
 /// table, lists and counters, and only this type's own code runs under it. Subscribers are called, and subscribers and
 /// events are released, with no lock held. So a subscriber may subscribe, leave or block.
 package final class SharedWork<Key: Hashable & Sendable, Value: Sendable, Failure: Error>: Sendable {
   package typealias Outcome = Result<Value, Failure>
-  package typealias Work = @Sendable (WorkHandle<Key, Value, Failure>) async throws(Failure) -> Value
+  package typealias Handle = WorkHandle<Key, Value, Failure>
+  package typealias Work = @Sendable (Handle) async throws(Failure) -> Value
+  package typealias Subscription = SharedWorkSubscription<Key, Value, Failure>
 
   /// An event for the subscribers.
   package enum Event: Sendable {
-    /// The completed and the total number of units, such as bytes; 0 for an unknown total. Sent to watching subscribers
-    /// only.
+    /// The object that the work has named as its own; see ``WorkHandle/identify(as:)``.
+    case identified(any AnyObject & Sendable)
+    /// The completed and the total number of units, such as bytes; 0 for an unknown total. Sent to subscribers that are
+    /// interested in progress.
     case progress(completed: Int, total: Int)
-    /// A value before the end, such as a preview. Sent to watching subscribers only.
+    /// A value before the end, such as a preview. Sent to subscribers that are interested in partial values.
     case partial(Value)
     /// The end. No event follows.
     case finished(Outcome)
   }
 
-  private let runs = Lock<[Key: SharedRun<Key, Value, Failure>]>([:])
+  typealias Run = SharedRun<Key, Value, Failure>
+
+  struct Table {
+    var runs: [Key: Run] = [:]
+    /// The largest number of runs at once since the memory of a burst was last returned.
+    var most = 0
+  }
+
+  /// The number of runs at once whose memory is worth being returned.
+  package static var burst: Int { 10_000 }
+
+  private let table = Lock(Table())
   private let executor: (any TaskExecutor)?
+  private let afterBurst: @Sendable () -> Void
 
   /// Creates a table without work.
   ///
-  /// - Parameter executor: The executor of the tasks. Defaults to `nil`, Swift's own.
-  package init(executor: (any TaskExecutor)? = nil) { self.executor = executor }
+  /// - Parameters:
+  ///   - executor: The executor of the tasks. Defaults to `nil`, Swift's own.
+  ///   - afterBurst: A closure called when most of at least ``burst`` runs at once have ended. Defaults to nothing.
+  package init(executor: (any TaskExecutor)? = nil, afterBurst: @escaping @Sendable () -> Void = {}) {
+    (self.executor, self.afterBurst) = (executor, afterBurst)
+  }
 
   /// The number of keys whose work is running.
-  package var count: Int { runs.withLock { $0.count } }
+  package var count: Int { table.withLock { $0.runs.count } }
+
+  /// Returns the demand on the work of a key; `nil` if it is not running.
+  package func demand(on key: Key) -> WorkDemand? { table.withLock { $0.runs[key]?.demand } }
 
   /// Returns `true` if work for a key is running.
-  package func isRunning(_ key: Key) -> Bool { runs.withLock { $0[key] != nil } }
+  package func isRunning(_ key: Key) -> Bool { demand(on: key) != nil }
 
   // MARK: Subscribing
 
@@ -42,9 +65,9 @@ package final class SharedWork<Key: Hashable & Sendable, Value: Sendable, Failur
   ///
   /// - Parameters:
   ///   - key: The key.
-  ///   - priority: The urgency of the subscriber.
-  ///   - isWatching: A Boolean value that indicates whether the subscriber receives progress and partial values, from
-  ///     the last known progress on. Defaults to `false`.
+  ///   - demand: The demand of the subscriber.
+  ///   - isCaller: A Boolean value that indicates whether ``cancelCallers(_:where:)`` ends the subscription. Defaults to
+  ///     `false`.
   ///   - receive: Receives the events. No call begins once the subscription has been cancelled; a call on another
   ///     thread may still be running.
   ///   - work: The work, which runs unless work for the key is running. Its error or its value ends it.
@@ -52,22 +75,43 @@ package final class SharedWork<Key: Hashable & Sendable, Value: Sendable, Failur
   @discardableResult
   package func subscribe(
     to key: Key,
-    priority: Priority,
-    isWatching: Bool = false,
+    _ demand: WorkDemand,
+    isCaller: Bool = false,
     receive: @escaping @Sendable (Event) -> Void,
     work: @escaping Work,
-  ) -> SharedWorkSubscription<Key, Value, Failure> {
-    let (subscription, isNew) = runs.withLock { runs in
-      let known = runs[key]
-      let run = known ?? SharedRun(key, priority)
-      if known == nil { runs[key] = run }
-      let subscription = SharedWorkSubscription(self, run, priority, isWatching: isWatching, receive)
+  ) -> Subscription {
+    let (subscription, isNew) = table.withLock { table in
+      let known = table.runs[key]
+      let run = known ?? Run(key)
+      if known == nil {
+        table.runs[key] = run
+        table.most = max(table.most, table.runs.count)
+      }
+      let subscription = Subscription(self, run, demand, isCaller: isCaller, receive)
       run.append(subscription)
       return (subscription, known == nil)
     }
-    if isNew { start(subscription.run, work) } else { tellPriority(subscription.run) }
+    if isNew { start(subscription.run, work) } else { tellDemand(subscription.run) }
     deliver(subscription.run)
     return subscription
+  }
+
+  /// Joins the work of a key; returns `nil` if it is not running.
+  package func join(
+    _ key: Key,
+    _ demand: WorkDemand,
+    receive: @escaping @Sendable (Event) -> Void,
+  ) -> Subscription? {
+    let joined = table.withLock { table -> Subscription? in
+      guard let run = table.runs[key] else { return nil }
+      let subscription = Subscription(self, run, demand, isCaller: false, receive)
+      run.append(subscription)
+      return subscription
+    }
+    guard let joined else { return nil }
+    tellDemand(joined.run)
+    deliver(joined.run)
+    return joined
   }
 
   /// Joins or starts the work of a key, and returns its result.
@@ -75,32 +119,28 @@ package final class SharedWork<Key: Hashable & Sendable, Value: Sendable, Failur
   /// Cancelling the awaiting task leaves the work and throws `cancelled`, at once.
   package func value(
     of key: Key,
-    priority: Priority,
+    _ demand: WorkDemand,
     cancelled: Failure,
     work: @escaping Work,
   ) async throws(Failure) -> Value {
     guard !Task.isCancelled else { throw cancelled }
     let outcome = Deferred<Outcome>()
-    let subscription = subscribe(to: key, priority: priority) { event in
+    let subscription = subscribe(to: key, demand) { event in
       if case .finished(let result) = event { outcome.resolve(result) }
     } work: { handle throws(Failure) in
       try await work(handle)
     }
-    let result = await withTaskCancellationHandler {
-      await outcome.value()
-    } onCancel: {
-      subscription.cancel()
-      outcome.resolve(.failure(cancelled))
-    }
-    return try result.get()
+    return try await outcome.value(orCancelled: .failure(cancelled)) { subscription.cancel() }.get()
   }
+
+  // MARK: Ending
 
   /// Ends all running work, including work without subscribers, with an error.
   ///
   /// Complexity: O(n) over the keys.
   package func cancelAll(_ error: Failure) {
-    let ended = runs.withLock { runs in
-      runs.values.map { ($0, Self.end($0, .failure(error), &runs)) }
+    let ended = table.withLock { table in
+      table.runs.values.map { ($0, Self.end($0, .failure(error), &table)) }
     }
     for (run, left) in ended {
       left?.task?.cancel()
@@ -108,10 +148,41 @@ package final class SharedWork<Key: Hashable & Sendable, Value: Sendable, Failur
     }
   }
 
-  // MARK: The run
+  /// Ends the subscriptions of callers with an error; other subscribers keep waiting.
+  ///
+  /// Complexity: O(1) for `key`, and O(n) over the keys if `isMeant` is given. It is called with no lock held.
+  package func cancelCallers(_ error: Failure, of key: Key? = nil, where isMeant: ((Key) -> Bool)? = nil) {
+    var runs = key.map { key in table.withLock { [$0.runs[key]].compactMap { $0 } } } ?? []
+    if let isMeant { runs += snapshot().filter { isMeant($0.key) && $0.key != key }.map(\.run) }
+    for run in runs {
+      let (callers, left) = table.withLock { table in
+        let callers = run.removeCallers()
+        return (callers, callers.isEmpty ? nil : Self.endUnlessWanted(run, &table))
+      }
+      left?.task?.cancel()
+      tellDemand(run)
+      for caller in callers { caller.receive(.finished(.failure(error))) }
+      withExtendedLifetime(left) {}
+    }
+  }
 
-  private typealias Run = SharedRun<Key, Value, Failure>
-  fileprivate typealias Subscription = SharedWorkSubscription<Key, Value, Failure>
+  /// Gives running work other keys, which no later subscriber has: the work continues for its present ones.
+  ///
+  /// Complexity: O(n) over the keys. `newKey` returns `nil` for work that keeps its key; it is called with no lock held.
+  package func detach(_ newKey: (Key) -> Key?) {
+    for (old, run) in snapshot() {
+      guard let new = newKey(old) else { continue }
+      table.withLock { table in
+        guard table.runs[old] === run else { return }
+        table.runs[old] = nil
+        (table.runs[new], run.key) = (run, new)
+      }
+    }
+  }
+
+  private func snapshot() -> [(key: Key, run: Run)] { table.withLock { table in table.runs.map { ($0, $1) } } }
+
+  // MARK: The run
 
   private func start(_ run: Run, _ work: @escaping Work) {
     let task = Task(executorPreference: executor) { [self] in
@@ -123,7 +194,7 @@ package final class SharedWork<Key: Hashable & Sendable, Value: Sendable, Failur
       }
       end(run, outcome)
     }
-    let isLate = runs.withLock { _ in
+    let isLate = table.withLock { _ in
       if !run.hasEnded { run.task = task }
       return run.hasEnded
     }
@@ -131,313 +202,103 @@ package final class SharedWork<Key: Hashable & Sendable, Value: Sendable, Failur
   }
 
   private func end(_ run: Run, _ outcome: Outcome) {
-    let left = runs.withLock { Self.end(run, outcome, &$0) }
+    let (left, isBurstOver) = table.withLock { table in
+      (Self.end(run, outcome, &table), Self.isBurstOver(&table))
+    }
     deliver(run)
     withExtendedLifetime(left) {}
+    if isBurstOver { afterBurst() }
   }
 
-  private static func end(_ run: Run, _ outcome: Outcome, _ runs: inout [Key: Run]) -> Run.Remains? {
+  private static func isBurstOver(_ table: inout Table) -> Bool {
+    guard table.most >= burst, table.runs.count <= table.most / 16 else { return false }
+    // The new table has the capacity for the runs of now.
+    table.runs = Dictionary(uniqueKeysWithValues: table.runs.map { ($0, $1) })
+    table.most = 0
+    return true
+  }
+
+  private static func end(_ run: Run, _ outcome: Outcome, _ table: inout Table) -> Run.Remains? {
     guard !run.hasEnded else { return nil }
-    unlist(run, &runs)
+    unlist(run, &table)
     run.add(.finished(outcome))
     return run.takeRemains(withNews: false)
   }
 
-  private static func unlist(_ run: Run, _ runs: inout [Key: Run]) {
-    run.hasEnded = true
-    runs[run.key] = nil
+  private static func endUnlessWanted(_ run: Run, _ table: inout Table) -> Run.Remains? {
+    guard run.first == nil, !run.hasEnded, !run.isKept else { return nil }
+    unlist(run, &table)
+    return run.takeRemains(withNews: true)
   }
 
-  fileprivate func leave(_ subscription: Subscription) {
+  private static func unlist(_ run: Run, _ table: inout Table) {
+    run.hasEnded = true
+    table.runs[run.key] = nil
+  }
+
+  func leave(_ subscription: Subscription) {
     let run = subscription.run
     // The remains are released after the lock.
-    let left = runs.withLock { runs -> Run.Remains? in
+    let left = table.withLock { table -> Run.Remains? in
       guard subscription.isActive else { return nil }
       run.remove(subscription)
-      guard run.first == nil, !run.hasEnded, !run.isKept else { return nil }
-      Self.unlist(run, &runs)
-      return run.takeRemains(withNews: true)
+      return Self.endUnlessWanted(run, &table)
     }
     left?.task?.cancel()
-    tellPriority(run)
+    tellDemand(run)
     withExtendedLifetime(left) {}
   }
 
-  fileprivate func setPriority(_ priority: Priority, _ subscription: Subscription) {
-    runs.withLock { _ in subscription.run.setPriority(priority, subscription) }
-    tellPriority(subscription.run)
-  }
-
-  fileprivate func watch(_ subscription: Subscription) {
-    runs.withLock { _ in subscription.run.watch(subscription) }
+  func change(_ subscription: Subscription, _ change: (inout WorkDemand) -> Void) {
+    table.withLock { _ in
+      var demand = subscription.demand
+      change(&demand)
+      subscription.run.set(demand, of: subscription)
+    }
+    tellDemand(subscription.run)
     deliver(subscription.run)
   }
 
-  fileprivate func keep(_ run: SharedRun<Key, Value, Failure>) { runs.withLock { _ in run.isKept = true } }
+  func read<Answer>(_ run: Run, _ body: (Run) -> Answer) -> Answer { table.withLock { _ in body(run) } }
 
-  fileprivate func priority(of run: SharedRun<Key, Value, Failure>) -> Priority { runs.withLock { _ in run.priority } }
-
-  fileprivate func isWatched(_ run: SharedRun<Key, Value, Failure>) -> Bool { runs.withLock { _ in run.isWatched } }
-
-  /// Passes the priority to the work in calls that do not overlap, the latest priority last.
-  fileprivate func tellPriority(_ run: SharedRun<Key, Value, Failure>) {
-    while let (tell, priority) = runs.withLock({ _ in run.nextPriority() }) {
-      tell(priority)
-      runs.withLock { _ in run.isTelling = false }
+  /// Passes the demand to the work in calls that do not overlap, the latest demand last.
+  func tellDemand(_ run: Run) {
+    while let (tell, demand) = table.withLock({ _ in run.nextDemand() }) {
+      tell(demand)
+      table.withLock { _ in run.isTelling = false }
     }
   }
 
-  fileprivate func follow(_ run: SharedRun<Key, Value, Failure>, _ tell: (@Sendable (Priority) -> Void)?) {
-    let old = runs.withLock { _ in
-      defer { if !run.hasEnded { (run.follower, run.toldPriority) = (tell, nil) } }
+  func follow(_ run: Run, _ tell: (@Sendable (WorkDemand) -> Void)?) {
+    let old = table.withLock { _ in
+      defer { if !run.hasEnded { (run.follower, run.told) = (tell, nil) } }
       return run.follower
     }
-    tellPriority(run)
+    tellDemand(run)
     withExtendedLifetime(old) {}
   }
 
-  fileprivate func send(_ event: Event, _ run: SharedRun<Key, Value, Failure>) {
-    let isOfUse = runs.withLock { _ in
-      guard !run.hasEnded else { return false }
-      if case .progress(let completed, let total) = event { run.progress = (completed, total) }
-      if run.isWatched { run.add(event) }
-      return run.isWatched
+  func readProgress(_ run: Run, _ read: (@Sendable () -> WorkProgress?)?) {
+    let old = table.withLock { _ in
+      defer { if !run.hasEnded { run.progressReader = read } }
+      return run.progressReader
     }
+    withExtendedLifetime(old) {}
+  }
+
+  func send(_ event: Event, _ run: Run) {
+    let isOfUse = table.withLock { _ in run.note(event) }
     if isOfUse { deliver(run) }
   }
 
   /// Delivers the events of a run in order.
   ///
   /// Several threads may call it at once.
-  private func deliver(_ run: SharedRun<Key, Value, Failure>) {
-    while let step = runs.withLock({ _ in run.nextDelivery() }) {
+  private func deliver(_ run: Run) {
+    while let step = table.withLock({ _ in run.nextDelivery() }) {
       guard case .call(let subscription, let event) = step else { continue }
       subscription.receive(event)
-      runs.withLock { _ in run.isDelivering = false }
+      table.withLock { _ in run.isDelivering = false }
     }
-  }
-}
-
-/// A subscription to shared work.
-///
-/// Releasing it does not cancel it.
-// @unchecked: the lock of its work guards all mutable state.
-package final class SharedWorkSubscription<Key: Hashable & Sendable, Value: Sendable, Failure: Error>:
-  @unchecked Sendable
-{
-  private let work: SharedWork<Key, Value, Failure>
-  fileprivate let run: SharedRun<Key, Value, Failure>
-  fileprivate let receive: @Sendable (SharedWork<Key, Value, Failure>.Event) -> Void
-  fileprivate var priority: Priority
-  fileprivate var isWatching: Bool
-  fileprivate var isActive = false
-  /// The position among all subscribers of the run.
-  fileprivate var number = 0
-  // The neighbours in the list. The cycle of strong references ends, since every subscriber leaves or receives the end.
-  fileprivate var next: SharedWorkSubscription?
-  fileprivate var previous: SharedWorkSubscription?
-
-  fileprivate init(
-    _ work: SharedWork<Key, Value, Failure>,
-    _ run: SharedRun<Key, Value, Failure>,
-    _ priority: Priority,
-    isWatching: Bool,
-    _ receive: @escaping @Sendable (SharedWork<Key, Value, Failure>.Event) -> Void,
-  ) {
-    (self.work, self.run, self.priority) = (work, run, priority)
-    (self.isWatching, self.receive) = (isWatching, receive)
-  }
-
-  /// Leaves the work, which is cancelled if it has no other subscriber; does nothing after the end.
-  package func cancel() { work.leave(self) }
-
-  /// Changes the urgency of the subscriber.
-  package func setPriority(_ priority: Priority) { work.setPriority(priority, self) }
-
-  /// Requests progress and partial values from now on.
-  package func watch() { work.watch(self) }
-}
-
-/// The handle by which the work reads the demand of its subscribers and sends them events.
-package struct WorkHandle<Key: Hashable & Sendable, Value: Sendable, Failure: Error>: Sendable {
-  private let work: SharedWork<Key, Value, Failure>
-  private let run: SharedRun<Key, Value, Failure>
-
-  fileprivate init(_ work: SharedWork<Key, Value, Failure>, _ run: SharedRun<Key, Value, Failure>) {
-    (self.work, self.run) = (work, run)
-  }
-
-  /// The highest priority of the subscribers.
-  package var priority: Priority { work.priority(of: run) }
-
-  /// A Boolean value that indicates whether a subscriber has requested progress and partial values.
-  package var isWatched: Bool { work.isWatched(run) }
-
-  /// Calls `tell` with the priority, at once and whenever it changes.
-  ///
-  /// It replaces the previous closure; `nil` ends the calls.
-  package func followPriority(_ tell: (@Sendable (Priority) -> Void)?) { work.follow(run, tell) }
-
-  /// Keeps the priority of a queue's item equal to this one.
-  package func followPriority(_ item: WorkItem) {
-    followPriority { if item.priority != $0 { item.priority = $0 } }
-  }
-
-  /// Lets the work continue after its last subscriber has left; ``SharedWork/cancelAll(_:)`` still ends it.
-  package func keepRunning() { work.keep(run) }
-
-  /// Sends the progress to the watching subscribers.
-  package func send(progress completed: Int, of total: Int) {
-    work.send(.progress(completed: completed, total: total), run)
-  }
-
-  /// Sends a value before the end to the watching subscribers.
-  package func send(partial value: Value) { work.send(.partial(value), run) }
-}
-
-/// The work of one key, and its subscribers.
-// @unchecked: the lock of its `SharedWork` guards it; every method is called under it.
-private final class SharedRun<Key: Hashable & Sendable, Value: Sendable, Failure: Error>: @unchecked Sendable {
-  typealias Event = SharedWork<Key, Value, Failure>.Event
-  typealias Subscription = SharedWorkSubscription<Key, Value, Failure>
-
-  fileprivate struct News {
-    let event: Event
-    /// The sole recipient, or `nil` for all subscribers whose number is at most ``last``.
-    var only: Subscription?
-    var last = 0
-    var hasBegun = false
-  }
-
-  /// A step of the delivery.
-  enum Delivery {
-    case call(Subscription, Event)
-    /// An event that all recipients have received, to be released.
-    case drop(Event)
-  }
-
-  /// The objects of an ended run, to be released with no lock held.
-  struct Remains {
-    let task: Task<Void, Never>?
-    fileprivate let follower: (@Sendable (Priority) -> Void)?
-    fileprivate let news: [News]
-  }
-
-  let key: Key
-  private(set) var first: Subscription?
-  private var last: Subscription?
-  private var count = 0
-  /// The number of subscribers of each priority.
-  private var counts = SIMD8<UInt32>()
-  private(set) var priority: Priority
-  private(set) var isWatched = false
-  var progress: (completed: Int, total: Int)?
-  /// A Boolean value that indicates whether the work has ended, or was cancelled.
-  var hasEnded = false
-  /// A Boolean value that indicates whether the work continues without subscribers.
-  var isKept = false
-  var task: Task<Void, Never>?
-
-  private var news: [News] = []
-  /// The next subscriber to receive the first event of `news`.
-  private var cursor: Subscription?
-  var isDelivering = false
-
-  var follower: (@Sendable (Priority) -> Void)?
-  var toldPriority: Priority?
-  var isTelling = false
-
-  init(_ key: Key, _ priority: Priority) { (self.key, self.priority) = (key, priority) }
-
-  // MARK: Subscribers
-
-  func append(_ subscription: Subscription) {
-    count += 1
-    (subscription.isActive, subscription.number) = (true, count)
-    counts[subscription.priority.rawValue] += 1
-    subscription.previous = last
-    last?.next = subscription
-    last = subscription
-    if first == nil { first = subscription }
-    updatePriority()
-    if subscription.isWatching { beginWatching(subscription) }
-  }
-
-  func remove(_ subscription: Subscription) {
-    if cursor === subscription { cursor = subscription.next }
-    subscription.isActive = false
-    counts[subscription.priority.rawValue] -= 1
-    let (previous, next) = (subscription.previous, subscription.next)
-    if let previous { previous.next = next } else { first = next }
-    if let next { next.previous = previous } else { last = previous }
-    (subscription.previous, subscription.next) = (nil, nil)
-    updatePriority()
-  }
-
-  func setPriority(_ priority: Priority, _ subscription: Subscription) {
-    guard subscription.isActive, subscription.priority != priority else { return }
-    counts[subscription.priority.rawValue] -= 1
-    counts[priority.rawValue] += 1
-    subscription.priority = priority
-    updatePriority()
-  }
-
-  private func updatePriority() {
-    priority = Priority.allCases.last { counts[$0.rawValue] > 0 } ?? priority
-  }
-
-  func watch(_ subscription: Subscription) {
-    guard subscription.isActive, !subscription.isWatching else { return }
-    subscription.isWatching = true
-    beginWatching(subscription)
-  }
-
-  private func beginWatching(_ subscription: Subscription) {
-    isWatched = true
-    guard !hasEnded, let (completed, total) = progress else { return }
-    news.append(News(event: .progress(completed: completed, total: total), only: subscription))
-  }
-
-  // MARK: Telling
-
-  func nextPriority() -> ((@Sendable (Priority) -> Void), Priority)? {
-    guard !isTelling, let follower, toldPriority != priority else { return nil }
-    (isTelling, toldPriority) = (true, priority)
-    return (follower, priority)
-  }
-
-  /// Adds an event for the present subscribers.
-  func add(_ event: Event) { news.append(News(event: event, last: count)) }
-
-  func takeRemains(withNews: Bool) -> Remains {
-    defer {
-      (task, follower) = (nil, nil)
-      if withNews { news = [] }
-    }
-    return Remains(task: task, follower: follower, news: withNews ? news : [])
-  }
-
-  /// Takes the next delivery.
-  ///
-  /// Returns `nil` if there is none, or if another thread is delivering.
-  func nextDelivery() -> Delivery? {
-    guard !isDelivering, let item = news.first else { return nil }
-    if !item.hasBegun {
-      news[0].hasBegun = true
-      cursor = item.only ?? first
-    }
-    while let subscription = cursor {
-      cursor = item.only == nil ? subscription.next : nil
-      if case .finished = item.event {
-        remove(subscription)
-      } else {
-        let isMeant = item.only != nil || subscription.number <= item.last
-        guard isMeant, subscription.isActive, subscription.isWatching else { continue }
-      }
-      isDelivering = true
-      return .call(subscription, item.event)
-    }
-    news.removeFirst()
-    return .drop(item.event)
   }
 }

@@ -102,7 +102,7 @@ final class TileFeed: Sendable {
         switch event {
         case .partial(.tile(tile, let bitmap)): outcome.resolve(.success(bitmap))
         case .finished(let result): outcome.resolve(result.map { _ in nil })
-        case .progress, .partial: break
+        case .identified, .progress, .partial: break
         }
       }
       handle.followPriority { pass.setPriority($0) }
@@ -125,7 +125,7 @@ final class TileFeed: Sendable {
     _ receive: @escaping @Sendable (Passes.Event) -> Void,
   ) throws(LoadError) -> SharedWorkSubscription<Int, Part, LoadError> {
     if let failure = state.withLock({ $0.failure }) { throw failure }
-    return passes.subscribe(to: 0, priority: priority, isWatching: true, receive: receive) {
+    return passes.subscribe(to: 0, WorkDemand(priority, .partials), receive: receive) {
       [self] handle throws(LoadError) in
       try await pass(handle)
     }
@@ -157,7 +157,7 @@ final class TileFeed: Sendable {
           case .finished(let result):
             continuation.yield(result.flatMap { _ in .failure(lack) })
             continuation.finish()
-          case .progress, .partial: break
+          case .identified, .progress, .partial: break
           }
         }
         continuation.onTermination = { [state] _ in

@@ -78,7 +78,7 @@ final class TileReader: Sendable {
       let detail = "no tile \(tile.column), \(tile.row) at level \(tile.level)"
       throw LoadError(.undecodable, .request, name, detail)
     }
-    return try await loads.value(of: tile, priority: priority, cancelled: LoadError(cancelled: name)) {
+    return try await loads.value(of: tile, WorkDemand(priority), cancelled: LoadError(cancelled: name)) {
       [self] (handle) throws(LoadError) in
       try await make(tile, handle)
     }
@@ -200,7 +200,7 @@ final class TileIndex: Sendable {
   /// Starts making the index.
   init(_ source: PipelineResources.Source, _ resources: PipelineResources) {
     (self.source, self.resources, work) = (source, resources, SharedWork(executor: resources.executor))
-    work.subscribe(to: 0, priority: source.request.priority) { _ in
+    work.subscribe(to: 0, WorkDemand(source.request.priority)) { _ in
     } work: { [make] handle throws(LoadError) in
       try await make(handle)
     }
@@ -210,7 +210,7 @@ final class TileIndex: Sendable {
   func value(_ priority: Priority) async throws(LoadError) -> JPEGIndex? {
     if let known = made.withLock({ $0 }) { return try known.get() }
     let cancelled = LoadError(cancelled: source.request.name)
-    return try await work.value(of: 0, priority: priority, cancelled: cancelled) { [make] handle throws(LoadError) in
+    return try await work.value(of: 0, WorkDemand(priority), cancelled: cancelled) { [make] handle throws(LoadError) in
       try await make(handle)
     }
   }

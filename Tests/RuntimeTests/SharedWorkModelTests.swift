@@ -158,7 +158,8 @@ private final class SharedHistory: @unchecked Sendable {
     if member.isWatching, let (completed, total) = run.progress {
       member.expected.append((.progress(completed, total), true))
     }
-    let subscription = work.subscribe(to: key, priority: member.priority, isWatching: member.isWatching) { event in
+    let demand = WorkDemand(member.priority, member.isWatching ? .partials : .none)
+    let subscription = work.subscribe(to: key, demand) { event in
       self.receive(event, member)
     } work: { handle throws(SharedFailure) in
       try await self.run(run, isNew: isNew, handle)
@@ -284,6 +285,7 @@ private final class SharedHistory: @unchecked Sendable {
       case .progress(let completed, let total): .progress(completed, total)
       case .partial(let value): .partial(value)
       case .finished(let result): .finished(result)
+      case .identified: preconditionFailure("no work here names an object")
       }
     if !member.isActive { faults.append("\(told) came to one that has left") }
     if let index = member.expected.firstIndex(where: { $0.told == told }) {

@@ -50,8 +50,8 @@ struct SharedWorkTests {
   func whoAsksAgainAfterTheEndStartsAnew() async throws {
     let work = Work()
     let again = Deferred<Int>()
-    work.subscribe(to: "a", priority: .normal) { _ in
-      work.subscribe(to: "a", priority: .normal) { event in
+    work.subscribe(to: "a", WorkDemand(.normal)) { _ in
+      work.subscribe(to: "a", WorkDemand(.normal)) { event in
         if case .finished(.success(let value)) = event { again.resolve(value) }
       } work: { _ in
         2
@@ -69,7 +69,7 @@ struct SharedWorkTests {
       init(_ work: Work) { self.work = work }
       // It would wait for ever under the lock.
       deinit {
-        work.subscribe(to: "b", priority: .low) { _ in
+        work.subscribe(to: "b", WorkDemand(.low)) { _ in
         } work: { _ in
           0
         }
@@ -78,7 +78,7 @@ struct SharedWorkTests {
     let (work, gate) = (Work(), Deferred<Int>())
     do {
       let owned = Owned(work)
-      let subscription = work.subscribe(to: "a", priority: .normal) { _ in
+      let subscription = work.subscribe(to: "a", WorkDemand(.normal)) { _ in
         withExtendedLifetime(owned) {}
       } work: { _ in
         await gate.value()
@@ -88,7 +88,7 @@ struct SharedWorkTests {
     let end = Deferred<Void>()
     do {
       let owned = Owned(work)
-      work.subscribe(to: "c", priority: .normal) { event in
+      work.subscribe(to: "c", WorkDemand(.normal)) { event in
         withExtendedLifetime(owned) {}
         if case .finished = event { end.resolve(()) }
       } work: { _ in
@@ -103,7 +103,7 @@ struct SharedWorkTests {
   func aCancelledTaskLeavesAtOnce() async {
     let (work, gate, begun) = (Work(), Deferred<Int>(), Deferred<Void>())
     let task = Task {
-      try await work.value(of: "a", priority: .normal, cancelled: .cancelled) { _ in
+      try await work.value(of: "a", WorkDemand(.normal), cancelled: .cancelled) { _ in
         begun.resolve(())
         return await gate.value()
       }
@@ -122,7 +122,7 @@ struct SharedWorkTests {
     let queue = WorkQueue(label: "held", width: 1)
     try queue.enqueue(priority: .veryHigh) { _ in hold.wait() }
     let item = try queue.enqueue(priority: .low) { _ in }
-    let first = work.subscribe(to: "a", priority: .low) { _ in
+    let first = work.subscribe(to: "a", WorkDemand(.low)) { _ in
     } work: { handle in
       handle.followPriority(item)
       begun.resolve(())
@@ -130,7 +130,7 @@ struct SharedWorkTests {
     }
     await begun.value()
     #expect(item.priority == .low)
-    let second = work.subscribe(to: "a", priority: .high) { _ in
+    let second = work.subscribe(to: "a", WorkDemand(.high)) { _ in
     } work: { _ in
       0
     }
@@ -180,8 +180,7 @@ struct SharedWorkTests {
             let end = Deferred<Bool>()
             let subscription = work.subscribe(
               to: Int.random(in: 0..<4, using: &random),
-              priority: .low,
-              isWatching: true,
+              WorkDemand(.low, .partials),
             ) {
               if case .finished = $0 { end.resolve(true) }
             } work: { handle in
@@ -211,7 +210,7 @@ struct SharedWorkTests {
     _ body: @escaping @Sendable (WorkHandle<String, Int, SharedWorkFailure>) async throws(SharedWorkFailure) -> Int,
   ) -> (SharedWorkSubscription<String, Int, SharedWorkFailure>, Deferred<Work.Outcome>) {
     let end = Deferred<Work.Outcome>()
-    let subscription = work.subscribe(to: key, priority: .normal) { event in
+    let subscription = work.subscribe(to: key, WorkDemand(.normal)) { event in
       if case .finished(let outcome) = event { end.resolve(outcome) }
     } work: { handle throws(SharedWorkFailure) in
       try await body(handle)

@@ -99,10 +99,10 @@ struct BoundsTests {
     #expect((failure?.code, failure?.stage) == (.overloaded, .decode))
     // Who joins what waits already is no more of it.
     let joined = pipeline.imageTask(for: data(0))
-    #expect(pipeline.jobCount == 2)
+    #expect(pipeline.loadCount == 2)
     gate.open()
     for task in waiting + [joined] { #expect(try await task.image.width == 64) }
-    #expect(pipeline.jobCount == 0)
+    #expect(pipeline.loadCount == 0)
     // There is room again.
     #expect(try await pipeline.image(for: data(2)).width == 64)
   }
@@ -116,7 +116,7 @@ struct BoundsTests {
     #expect(!task.isEnded)
     gate.open()
     #expect(try await task.image.width == 64)
-    #expect(pipeline.jobCount == 0)
+    #expect(pipeline.loadCount == 0)
   }
 
   @Test
@@ -129,10 +129,10 @@ struct BoundsTests {
     let tasks = paths.map { pipeline.imageTask(for: ImageRequest(.file($0))) }
     let failure = await error(of: tasks[2])
     #expect((failure?.code, failure?.stage) == (.overloaded, .fetch))
-    #expect(pipeline.jobCount == 4)
+    #expect(pipeline.loadCount == 4)
     gate.open()
     for task in tasks.dropLast() { #expect(try await task.image.width == 64) }
-    #expect(pipeline.jobCount == 0)
+    #expect(pipeline.loadCount == 0)
   }
 
   @Test
@@ -145,7 +145,7 @@ struct BoundsTests {
       return request
     }
     let first = pipeline.imageTask(for: requests[0])
-    // The one that finds no place leaves no job of any stage behind.
+    // The one that finds no place leaves no load of any stage behind.
     let second = pipeline.imageTask(for: requests[1])
     async let results = [error(of: first), error(of: second)]
     await pipeline.untilOnlyOneJobIsLeft(of: [first, second])
@@ -153,7 +153,7 @@ struct BoundsTests {
     let codes = await results.map { $0?.code }
     #expect(codes.count { $0 == nil } == 1)
     #expect(codes.contains(.overloaded))
-    #expect(pipeline.jobCount == 0)
+    #expect(pipeline.loadCount == 0)
   }
 
   // MARK: Fetching
@@ -177,7 +177,7 @@ struct BoundsTests {
     for task in tasks + [joined, third] { #expect(try await task.image.width == 64) }
     bytes.cancel()
     _ = await bytes.result
-    #expect(pipeline.jobCount == 0)
+    #expect(pipeline.loadCount == 0)
   }
 
   @Test
@@ -188,14 +188,14 @@ struct BoundsTests {
       #expect(loader.count == round * 3 + 3)
       for task in tasks { task.cancel() }
     }
-    #expect(pipeline.jobCount == 0)
+    #expect(pipeline.loadCount == 0)
     parts.loader.answer("*", failing: .cannotConnect)
     let broken = start(1)
     for number in 0..<5 {
       let failure = await error(of: broken.imageTask(for: ImageRequest(url: url(number))))
       #expect(failure?.code == .fetchFailed)
     }
-    #expect(broken.jobCount == 0)
+    #expect(broken.loadCount == 0)
   }
 
   @Test
@@ -212,7 +212,7 @@ struct BoundsTests {
     let stale = try await closed.imageTask(for: ImageRequest(url: url(0))).response
     #expect(stale.isStale)
     #expect(parts.loader.counts.loads == 1)
-    #expect(closed.jobCount == 0)
+    #expect(closed.loadCount == 0)
   }
 
   @Test
@@ -221,7 +221,7 @@ struct BoundsTests {
     let tasks = (0..<500).map { pipeline.imageTask(for: reloading($0)) }
     #expect(loader.count == 500)
     for task in tasks { task.cancel() }
-    #expect(pipeline.jobCount == 0)
+    #expect(pipeline.loadCount == 0)
   }
 
   @Test
@@ -238,7 +238,7 @@ struct BoundsTests {
         }
       }
     }
-    #expect(pipeline.jobCount == 0)
+    #expect(pipeline.loadCount == 0)
     for number in 0..<20 { #expect(try await pipeline.image(for: ImageRequest(url: url(number))).width == 64) }
   }
 }

@@ -91,7 +91,7 @@ struct CacheAccessTests {
     let written = [first, second].filter { $0.contains(.memoryWrites) }
     #expect(memory.statistics.count == (written.isEmpty ? 0 : 1))
     #expect(await kept() == [[first, second].contains { $0.contains(.diskWrites) }, false])
-    #expect(pipeline.jobCount == 0)
+    #expect(pipeline.loadCount == 0)
   }
 
   @Test
@@ -106,7 +106,7 @@ struct CacheAccessTests {
     }
     #expect(try await stays.image.width == 16)
     #expect(await kept() == [true, true])
-    #expect(pipeline.jobCount == 0)
+    #expect(pipeline.loadCount == 0)
   }
 
   @Test
@@ -330,7 +330,7 @@ struct CacheAccessTests {
       let response = try await pipeline.imageTask(for: request(renewals == 0 ? [.diskReads] : .disk)).response
       #expect(response.origin == .disk && response.isStale)
       await parts.loader.wait { $0.loads == renewals + 2 && $0.running == 0 }
-      try await until { pipeline.jobCount == 0 }
+      try await until { pipeline.loadCount == 0 }
       _ = await kept()
       #expect(parts.diskCache.counts.renewals == renewals)
       #expect(memory.statistics.count == 0)

@@ -124,7 +124,7 @@ struct CallerTests {
     load.respond(with: FakeResponse(body: file))
     #expect(try await other.image.width == 8)
     pipeline.cancel(for: request)
-    #expect(pipeline.jobCount == 0)
+    #expect(pipeline.loadCount == 0)
   }
 
   @Test
@@ -159,7 +159,7 @@ struct CallerTests {
     load.finish()
     await pipeline.cache.flush()
     #expect(decoder.decodes.count == 0)
-    #expect(pipeline.jobCount == 0)
+    #expect(pipeline.loadCount == 0)
     #expect(try await pipeline.imageTask(for: request).response.origin == .disk)
   }
 
@@ -169,7 +169,7 @@ struct CallerTests {
     let load = try await load()
     task.cancel()
     await load.wait { $0.isCancelled }
-    #expect(pipeline.jobCount == 0)
+    #expect(pipeline.loadCount == 0)
   }
 
   @Test
@@ -182,6 +182,6 @@ struct CallerTests {
     load.respond(with: FakeResponse(body: Data("<html>".utf8)))
     await pipeline.cache.flush()
     #expect(parts.diskCache.counts.writes == 0)
-    #expect(pipeline.jobCount == 0)
+    #expect(pipeline.loadCount == 0)
   }
 }

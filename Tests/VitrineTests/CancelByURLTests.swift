@@ -89,7 +89,7 @@ struct CancelByURLTests {
     for url in otherURLs { try await parts.loader.nextLoad(of: url).respond(with: FakeResponse(body: file)) }
     for task in others { #expect(try await task.image.width == 64) }
     pipeline.cancel(for: url)
-    #expect(pipeline.jobCount == 0)
+    #expect(pipeline.loadCount == 0)
   }
 
   @Test
@@ -139,7 +139,7 @@ struct CancelByURLTests {
     scope.cancelAll()
     scope.resume()
     #expect(parts.loader.counts.loads == 0)
-    #expect(pipeline.jobCount == 0)
+    #expect(pipeline.loadCount == 0)
   }
 
   @Test
@@ -211,7 +211,7 @@ struct CancelByURLTests {
     for task in moved { #expect(task.state == .running) }
     if let mirror = URL(string: "https://mirror.example.org/a.png") { pipeline.cancel(for: mirror) }
     await expectCancelled(moved)
-    #expect(pipeline.jobCount == 0)
+    #expect(pipeline.loadCount == 0)
   }
 
   @Test
@@ -254,7 +254,7 @@ struct CancelByURLTests {
     #expect(again.value.count == 2)
     pipeline.cancel(for: url)
     await expectCancelled(again.value)
-    #expect(pipeline.jobCount == 0)
+    #expect(pipeline.loadCount == 0)
   }
 
   @Test
@@ -271,6 +271,6 @@ struct CancelByURLTests {
         if index.isMultiple(of: 7) { group.addTask { pipeline.cancel(for: url) } }
       }
     }
-    #expect(pipeline.jobCount == 0)
+    #expect(pipeline.loadCount == 0)
   }
 }

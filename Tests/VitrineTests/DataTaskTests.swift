@@ -131,6 +131,7 @@ struct DataTaskTests {
     for await event in events {
       switch event {
       case .progress(let progress): last = progress
+      case .preview: Issue.record("bytes have no preview")
       case .finished(let end): result = end
       }
     }
@@ -154,7 +155,7 @@ struct DataTaskTests {
     #expect(!load.status.isCancelled)
     load.respond(with: FakeResponse(body: file))
     #expect(try await two.data == file)
-    #expect(pipeline.jobCount == 0)
+    #expect(pipeline.loadCount == 0)
   }
 
   @Test
@@ -168,7 +169,7 @@ struct DataTaskTests {
     #expect(error?.isCancellation == true)
     await load.wait { $0.isCancelled }
     #expect(task.state == .cancelled)
-    #expect(pipeline.jobCount == 0)
+    #expect(pipeline.loadCount == 0)
   }
 
   @Test
@@ -186,7 +187,7 @@ struct DataTaskTests {
     #expect(image.state == .cancelled)
     bytes.cancel()
     _ = await bytes.result
-    #expect(pipeline.jobCount == 0)
+    #expect(pipeline.loadCount == 0)
   }
 
   @Test
@@ -233,6 +234,6 @@ struct DataTaskTests {
       #expect(task.result != nil)
     }
     await pipeline.cache.flush()
-    #expect(pipeline.jobCount == 0)
+    #expect(pipeline.loadCount == 0)
   }
 }

@@ -110,7 +110,7 @@ struct DelegateTests {
     _ = try await parts.loader.nextLoad(of: Self.mirrored)
     pipeline.cancel(for: request)
     await #expect(throws: LoadError.self) { try await task.image }
-    #expect(pipeline.jobCount == 0)
+    #expect(pipeline.loadCount == 0)
     #expect(task.request.url?.absoluteString == Self.asked)
   }
 
@@ -184,7 +184,7 @@ struct DelegateTests {
     } catch {
       #expect(error.code == .invalidURL)
     }
-    #expect(pipeline.jobCount == 0)
+    #expect(pipeline.loadCount == 0)
   }
 
   @Test
@@ -382,6 +382,6 @@ struct DelegateTests {
     await pipeline.cache.flush()
     #expect(asked.count == 0)
     #expect(parts.diskCache.counts.writes == 0)
-    #expect(pipeline.jobCount == 0)
+    #expect(pipeline.loadCount == 0)
   }
 }

@@ -16,7 +16,7 @@ struct FileReadsTests {
   init() { reads = FileReads(queueLimit: nil, clock: clock) }
 
   private func block() throws {
-    _ = try reads.enqueue(priority: .normal) { [begun, gate] in
+    _ = try reads.enqueue(priority: .normal) { [begun, gate] _ in
       begun.increase()
       gate.wait()
     }
@@ -24,7 +24,7 @@ struct FileReadsTests {
 
   private func read() async throws {
     let done = Deferred<Void>()
-    _ = try reads.enqueue(priority: .normal) { done.resolve(()) }
+    _ = try reads.enqueue(priority: .normal) { _ in done.resolve(()) }
     await done.value()
   }
 
@@ -50,7 +50,7 @@ struct FileReadsTests {
     clock.advance(by: .seconds(3))
     try block()
     await begun.reaches(2)
-    _ = try reads.enqueue(priority: .normal) {}
+    _ = try reads.enqueue(priority: .normal) { _ in }
     clock.advance(by: FileReads.patience - .seconds(3) - .milliseconds(1))
     #expect(reads.queue.pendingCount == 1)
 

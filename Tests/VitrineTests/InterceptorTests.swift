@@ -87,7 +87,7 @@ struct InterceptorTests {
     #expect(try await pipeline.image(for: request).width == 64)
     #expect(pipeline.cachedImage(for: request) != nil)
     #expect(passes.asked.count == 1)
-    #expect(pipeline.jobCount == 0)
+    #expect(pipeline.loadCount == 0)
   }
 
   @Test
@@ -163,7 +163,7 @@ struct InterceptorTests {
     ])
     #expect(try await pipeline.image(for: request).width == 64)
     #expect(parts.loader.requests.map(\.url.string) == [Self.url, Self.other])
-    #expect(pipeline.jobCount == 0)
+    #expect(pipeline.loadCount == 0)
   }
 
   @Test
@@ -173,7 +173,7 @@ struct InterceptorTests {
     #expect(error?.code == .intercepted)
     #expect(error?.source == Self.url)
     #expect(error?.cause as? Refusal == Refusal())
-    #expect(pipeline.jobCount == 0)
+    #expect(pipeline.loadCount == 0)
   }
 
   @Test
@@ -251,7 +251,7 @@ struct InterceptorTests {
     let load = try await parts.loader.nextLoad(of: Self.url)
     task.cancel()
     #expect(await failure(task)?.code == .cancelled)
-    #expect(pipeline.jobCount == 0)
+    #expect(pipeline.loadCount == 0)
     await load.wait { $0.isCancelled }
     #expect(await ended.value())
     // The next one is loaded.
@@ -280,7 +280,7 @@ struct InterceptorTests {
     await begun.value()
     task.cancel()
     #expect(await failure(task)?.code == .cancelled)
-    #expect(pipeline.jobCount == 0)
+    #expect(pipeline.loadCount == 0)
     gate.open()
     // What it then asks for is not begun.
     #expect(await result.value()?.code == .cancelled)
@@ -303,7 +303,7 @@ struct InterceptorTests {
     #expect(!task.isEnded)
     pipeline.cancel(for: request)
     #expect(await failure(task)?.code == .cancelled)
-    #expect(pipeline.jobCount == 0)
+    #expect(pipeline.loadCount == 0)
     gate.open()
   }
 
@@ -326,7 +326,7 @@ struct InterceptorTests {
     wanted.send(file)
     wanted.finish()
     #expect(try await task.image.width == 64)
-    #expect(pipeline.jobCount == 0)
+    #expect(pipeline.loadCount == 0)
     await abandoned.wait { $0.isCancelled }
   }
 
@@ -354,7 +354,7 @@ struct InterceptorTests {
     quick.send(file)
     quick.finish()
     #expect(try await task.image.width == 64)
-    #expect(pipeline.jobCount == 0)
+    #expect(pipeline.loadCount == 0)
     await slow.wait { $0.isCancelled }
   }
 
@@ -411,7 +411,7 @@ struct InterceptorTests {
       for task in tasks { group.addTask { task.cancel() } }
     }
     for task in tasks { #expect(await failure(task)?.code == .cancelled) }
-    #expect(pipeline.jobCount == 0)
+    #expect(pipeline.loadCount == 0)
     await parts.loader.wait { $0.running == 0 }
   }
 }

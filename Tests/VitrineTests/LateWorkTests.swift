@@ -84,7 +84,7 @@ struct LateWorkTests {
     bench.run()
     let images = [small, whole].map { pipeline.cachedImage(for: $0).flatMap { Pictures.name(of: $0.image) } }
     let onDisk = bench.disk.entries[whole.keys.fetch].flatMap { Pictures.name(of: $0.data) }
-    try #require(pipeline.jobCount == 0)
+    try #require(pipeline.loadCount == 0)
     return Ends(late: end.value, inMemory: images, onDisk: onDisk)
   }
 
@@ -109,7 +109,7 @@ struct LateWorkTests {
       // Both wait for the look-up on disk.
       for task in tasks { task.cancel() }
       bench.run()
-      try #require(bench.pipeline.jobCount == 0)
+      try #require(bench.pipeline.loadCount == 0)
       return bench.loader.running.count
     }
     #expect(loads == 0)

@@ -124,7 +124,7 @@ struct MakingPlacesTests {
     await entered.reaches(1)
     // One is processed, one is decoded and waits; the others wait for their places.
     try await until { pipeline.makingCount == 2 }
-    try await until { pipeline.jobCount > 8 }
+    try await until { pipeline.loadCount > 8 }
     tasks[7].cancel()
     gate.open()
     for (number, task) in tasks.enumerated() {
@@ -132,7 +132,7 @@ struct MakingPlacesTests {
       #expect((data == nil) == (number == 5 || number == 7) || number == 7, "\(number)")
     }
     try await until { pipeline.makingCount == 0 }
-    #expect(pipeline.jobCount == 0)
+    #expect(pipeline.loadCount == 0)
   }
 
   /// One decode, whose picture many processors enlarge.
@@ -171,7 +171,7 @@ struct MakingPlacesTests {
     await entered.reaches(1)
     // It waits for the same picture.
     let image = Task { try await pipeline.image(for: request) }
-    try await until { pipeline.jobCount >= 3 }
+    try await until { pipeline.loadCount >= 3 }
     gate.open()
     let kept = try await image.value
     _ = try await file.value

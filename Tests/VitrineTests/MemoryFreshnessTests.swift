@@ -101,7 +101,7 @@ struct MemoryFreshnessTests {
     #expect(new.image.height == 32)
     #expect(steps.count == 2)
     #expect(server.counts.requests == 2)
-    #expect(pipeline.jobCount == 0)
+    #expect(pipeline.loadCount == 0)
   }
 
   @Test

@@ -245,7 +245,7 @@ struct PipelineSoakTests {
 
   /// Waits for what goes on behind its callers: revalidation, what is decoded and kept.
   private static func settle(_ ground: Ground) async throws {
-    try await until { ground.pipeline.jobCount == 0 && ground.loader.counts.running == 0 }
+    try await until { ground.pipeline.loadCount == 0 && ground.loader.counts.running == 0 }
     let context = ground.pipeline.context
     // What nobody waits for any more may still be decoded or processed, and keep what it has made.
     for queue in [context.decodeQueue, context.processQueue] {
@@ -260,7 +260,7 @@ struct PipelineSoakTests {
     #expect(ground.wrong.withLock { $0.first } == nil)
     let ends = ground.ends.value
     #expect(ends.begun == ends.told)
-    #expect(ground.pipeline.jobCount == 0)
+    #expect(ground.pipeline.loadCount == 0)
     #expect(ground.scopes.allSatisfy { $0.taskCount == 0 })
     #expect(ground.prefetchers.allSatisfy { $0.statistics.waiting + $0.statistics.running == 0 })
 

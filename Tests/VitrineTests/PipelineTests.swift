@@ -33,7 +33,7 @@ struct PipelineTests {
 
     #expect(source.count == 1)
     #expect(decoder.decodes.count == 1)
-    #expect(pipeline.jobCount == 0)
+    #expect(pipeline.loadCount == 0)
   }
 
   @Test
@@ -90,7 +90,7 @@ struct PipelineTests {
         group.addTask { task.cancel() }
       }
     }
-    #expect(pipeline.jobCount == 0)
+    #expect(pipeline.loadCount == 0)
   }
 
   @Test
@@ -101,7 +101,7 @@ struct PipelineTests {
     waiting.cancel()
     let result = await waiting.result
     #expect(throws: LoadError.self) { try result.get() }
-    #expect(pipeline.jobCount == 0)
+    #expect(pipeline.loadCount == 0)
   }
 
   @Test
@@ -119,7 +119,7 @@ struct PipelineTests {
     }
 
     #expect(source.count == 1)
-    #expect(pipeline.jobCount == 0)
+    #expect(pipeline.loadCount == 0)
   }
 
   @Test
@@ -129,7 +129,7 @@ struct PipelineTests {
     #expect(error?.code == .undecodable)
     #expect(error?.stage == .decode)
     #expect(error?.description == "source 'picture': decode: not an image: it looks like an HTML page")
-    #expect(pipeline.jobCount == 0)
+    #expect(pipeline.loadCount == 0)
   }
 
   @Test

@@ -139,7 +139,7 @@ struct PrefetcherTests {
     turns.run()
 
     #expect(parts.loader.counts.loads == 0)
-    #expect(pipeline.jobCount == 0)
+    #expect(pipeline.loadCount == 0)
     #expect(prefetcher.statistics == ImagePrefetcher.Statistics())
     #expect(results.all.count == 100)
     #expect(results.all.allSatisfy { $0.error?.isCancellation == true })
@@ -261,7 +261,7 @@ struct PrefetcherTests {
     prefetcher = nil
 
     await load.wait { $0.isCancelled }
-    #expect(pipeline.jobCount == 0)
+    #expect(pipeline.loadCount == 0)
   }
 
   @Test

@@ -352,7 +352,7 @@ struct PreviewTests {
     decoder.proceed()
 
     for await event in events { if case .preview = event { Issue.record("a preview") } }
-    #expect(pipeline.jobCount == 0)
+    #expect(pipeline.loadCount == 0)
     #expect(pipeline.cachedImage(for: task.request) == nil)
     #expect(parts.diskCache.counts.writes == 0)
   }
@@ -399,7 +399,7 @@ struct PreviewTests {
     large.cancel()
     small.cancel()
     await load.wait { $0.isCancelled }
-    #expect(pipeline.jobCount == 0)
+    #expect(pipeline.loadCount == 0)
   }
 
   @Test

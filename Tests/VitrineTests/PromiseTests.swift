@@ -75,7 +75,7 @@ struct PromiseTests {
     await ends.wait { $0.count >= 200 }
     #expect(ends.value.values.allSatisfy { $0 == 1 })
     #expect(parts.loader.counts.loads == 1)
-    #expect(pipeline.jobCount == 0)
+    #expect(pipeline.loadCount == 0)
   }
 
   // MARK: Ends
@@ -117,7 +117,7 @@ struct PromiseTests {
     if ending == .cancelled { task.cancel() }
     let image = try? await task.image
     #expect((image != nil) == isGood)
-    #expect(pipeline.jobCount == 0)
+    #expect(pipeline.loadCount == 0)
   }
 
   @Test
@@ -136,7 +136,7 @@ struct PromiseTests {
       }
     }
     #expect(isOver)
-    #expect(pipeline.jobCount == 0)
+    #expect(pipeline.loadCount == 0)
     await load.wait { $0.isCancelled }
   }
 

@@ -82,7 +82,7 @@ struct RemovalTests {
     let second = try await loader.nextLoad(of: Self.url)
     await pipeline.cache.remove(request)
     answer(second, 2)
-    while pipeline.jobCount > 0 { await Task.yield() }
+    while pipeline.loadCount > 0 { await Task.yield() }
     await pipeline.cache.flush()
     #expect(await !pipeline.cache.contains(request))
     #expect(await !pipeline.cache.contains(ImageRequest(url: Self.url)))

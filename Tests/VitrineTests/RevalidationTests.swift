@@ -50,7 +50,7 @@ struct RevalidationTests {
     load.respond(status: 304, headers: ["Cache-Control": "max-age=60"])
     load.finish()
     #expect(pipeline.cachedImage(for: request)?.isStale == false)
-    #expect(pipeline.jobCount == 0)
+    #expect(pipeline.loadCount == 0)
   }
 
   @Test
@@ -65,7 +65,7 @@ struct RevalidationTests {
     let load = try await load()
     #expect(parts.loader.counts.loads == 2)
     load.fail(.connectionLost)
-    #expect(pipeline.jobCount == 0)
+    #expect(pipeline.loadCount == 0)
     // And again, now that it has failed.
     _ = try await pipeline.image(for: request)
     try await self.load().fail(.connectionLost)
@@ -101,7 +101,7 @@ struct RevalidationTests {
   /// Waits until the decode queue has done what it was given.
   private func settled() async throws {
     let other = ImageRequest(.data(file, id: "other"), size: .pixels(8, 8))
-    while pipeline.jobCount > 0 { _ = try await pipeline.imageTask(for: other).image }
+    while pipeline.loadCount > 0 { _ = try await pipeline.imageTask(for: other).image }
   }
 
   @Test

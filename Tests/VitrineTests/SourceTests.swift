@@ -47,7 +47,7 @@ struct SourceTests {
     #expect(pipeline.cachedImage(for: either("good")) != nil)
     #expect(pipeline.cachedImage(for: ImageRequest(url: url("good"), size: .pixels(16, 16))) != nil)
     #expect(decoder.decodes.count == 1)
-    #expect(pipeline.jobCount == 0)
+    #expect(pipeline.loadCount == 0)
   }
 
   @Test
@@ -67,7 +67,7 @@ struct SourceTests {
     task.cancel()
     await load.wait { $0.isCancelled }
     #expect(parts.loader.counts.loads == 1)
-    #expect(pipeline.jobCount == 0)
+    #expect(pipeline.loadCount == 0)
   }
 
   @Test

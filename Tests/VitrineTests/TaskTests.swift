@@ -106,12 +106,8 @@ struct TaskTests {
     load.send(file.dropFirst(10).prefix(1))
     #expect(task.progress == LoadProgress(completed: 11, total: file.count))
     // Previews would be made for someone who watches.
-    let isWatched = pipeline.context.turn { turn in
-      let key = pipeline.context.imageKey(of: request.prepared(by: nil), step: 0)
-      let job: Job<ImageResponse>? = pipeline.context.pool.running(key, &turn)
-      return job?.isWatched
-    }
-    #expect(isWatched == false)
+    let key = pipeline.context.imageKey(of: request.prepared(by: nil), step: 0)
+    #expect(pipeline.context.images.demand(on: key)?.interest == WorkDemand.Interest.none)
     load.send(file.dropFirst(11))
     load.finish()
     _ = try await task.image
@@ -207,6 +203,6 @@ struct TaskTests {
       if round.isMultiple(of: 2) { continue }
       #expect(task.state == .finished)
     }
-    #expect(pipeline.jobCount == 0)
+    #expect(pipeline.loadCount == 0)
   }
 }

@@ -75,7 +75,7 @@ struct TransferTests {
     await load.wait { $0.isCancelled && $0.isEnded }
     let error = await #expect(throws: LoadError.self) { try await task.image }
     #expect(error?.isCancellation == true)
-    #expect(pipeline.jobCount == 0)
+    #expect(pipeline.loadCount == 0)
     #expect(parts.diskCache.counts.writes == 0)
   }
 
@@ -151,7 +151,7 @@ struct TransferTests {
     for task in tasks { #expect(try await task.response.origin == .network) }
 
     #expect(parts.loader.counts.loads == 1)
-    #expect(pipeline.jobCount == 0)
+    #expect(pipeline.loadCount == 0)
   }
 
   @Test
@@ -192,14 +192,14 @@ struct TransferTests {
   @Test
   func aPriorityThatChangesBeforeItIsHandedOverIsWhatTheLoaderHears() throws {
     let transfer = try makeTransfer()
-    JobLock().turn { transfer.setPriority(.high, &$0) }
+    transfer.setPriority(.high)
     #expect(parts.loader.requests.map(\.priority) == [.high])
   }
 
   @Test
   func whatIsCancelledBeforeItIsHandedOverIsNeverBegun() throws {
     let transfer = try makeTransfer()
-    JobLock().turn { transfer.cancel(&$0) }
+    transfer.cancel()
     transfer.deliver()
     #expect(parts.loader.counts.loads == 0)
   }

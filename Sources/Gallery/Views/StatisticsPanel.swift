@@ -66,7 +66,7 @@ final class StatisticsPanel {
       )
     }
     lines += [
-      translated("Work under way: %s", "\(parts.pipeline.jobCount + parts.photographs.jobCount)"),
+      translated("Work under way: %s", "\(parts.pipeline.loadCount + parts.photographs.loadCount)"),
       translated(
         "Shown: %s from memory, %s from disk, %s from servers, %s from files",
         "\(shown.shownFromMemory)",

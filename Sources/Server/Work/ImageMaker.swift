@@ -43,8 +43,9 @@ struct ImageMaker: Sendable {
       case .image:
         var request = order.request
         request.lane = client
-        let (image, metrics) = try await pipeline.measuredEncoded(for: request, as: order.encoding)
-        let times = metrics.map { StageTimes($0) }
+        let task = pipeline.encodedTask(for: request, as: order.encoding)
+        let image = try await task.response
+        let times = task.metrics.map { StageTimes($0) }
         guard let rendered = Rendered(image, for: order, at: clock.now, times, bodies) else { return .failure(.full) }
         return .success(rendered)
       case .info: return .success(try await facts(order))

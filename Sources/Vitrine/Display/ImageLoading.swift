@@ -1,4 +1,4 @@
-package import VitrineRuntime
+import VitrineRuntime
 
 /// The part of a pipeline that a slot needs.
 package protocol ImageLoading: AnyObject, Sendable {
@@ -25,15 +25,6 @@ package protocol ImageLoading: AnyObject, Sendable {
     observer: @escaping @Sendable (ImageEvent) -> Void,
   ) -> any RunningLoad
 }
-
-/// A caller's handle to a load.
-package protocol RunningLoad: AnyObject, Sendable {
-  var priority: Priority { get set }
-
-  func cancel()
-}
-
-extension ImageTask: RunningLoad {}
 
 extension ImagePipeline: ImageLoading {
   package func forgetFailure(of request: ImageRequest) {

@@ -22,11 +22,16 @@ final class EventFeed: Sendable {
   private let queue = WorkQueue(label: "vitrine-observe", width: 1)
 
   /// Creates a feed; returns `nil` if there are no observers and no log.
-  init?(_ configuration: ImagePipeline.Configuration) {
-    log = configuration.log.map { PipelineLog($0, clock: configuration.clock) }
-    observers = PipelineObserverList(configuration.observers + [log].compactMap { $0 })
-    guard log != nil || !configuration.observers.isEmpty else { return nil }
-    guard let log, let disk = configuration.diskCache as? DiskCache else { return }
+  init?(
+    _ observers: [any PipelineObserver],
+    log write: (@Sendable (LogEntry) -> Void)?,
+    disk: (any DataCaching)?,
+    clock: any TimeSource,
+  ) {
+    log = write.map { PipelineLog($0, clock: clock) }
+    self.observers = PipelineObserverList(observers + [log].compactMap { $0 })
+    guard log != nil || !observers.isEmpty else { return nil }
+    guard let log, let disk = disk as? DiskCache else { return }
     disk.addWarning { [weak self, weak log] trouble in
       guard let self, let log else { return false }
       afterAll { log.warn(trouble) }
@@ -98,15 +103,5 @@ final class EventFeed: Sendable {
         action()
       }
     }
-  }
-}
-
-extension ImagePipeline {
-  /// Waits until ``Configuration/observers`` and ``Configuration/log`` have received all events so far.
-  ///
-  /// Call it before a program ends. Returns at once if neither is set.
-  public func flushEvents() async {
-    guard let feed = context.recorder?.feed else { return }
-    await withCheckedContinuation { continuation in feed.afterAll { continuation.resume() } }
   }
 }

@@ -31,12 +31,9 @@ final class StageRecorder: Sendable {
   let feed: EventFeed?
   private let lastID = Lock(0)
 
-  /// Creates a recorder; returns `nil` if nothing uses traces.
-  init?(_ configuration: ImagePipeline.Configuration) {
-    kept = configuration.recorder
-    feed = EventFeed(configuration)
-    clock = configuration.clock
-    guard kept != nil || feed != nil || configuration.collectsMetrics else { return nil }
+  /// Creates a recorder, which `kept` and `feed` learn from.
+  init(_ kept: TraceRecorder?, _ feed: EventFeed?, clock: any TimeSource) {
+    (self.kept, self.feed, self.clock) = (kept, feed, clock)
   }
 
   var now: Duration { clock.uptime }
@@ -119,7 +116,7 @@ package final class StageTrace: Sendable {
     end(facts, at: time, telling: { $0.stageEnded($1) })
   }
 
-  private func end(_ facts: [String: Fact], at time: Duration?, telling: @autoclosure () -> EventFeed.Telling) {
+  func end(_ facts: [String: Fact], at time: Duration?, telling: @autoclosure () -> EventFeed.Telling) {
     change(at: time, telling: telling()) { stage, time in
       stage.facts.merge(facts) { _, new in new }
       stage.endPhase(at: time)
@@ -136,7 +133,7 @@ package final class StageTrace: Sendable {
     let time = time ?? recorder.now
     state.withLock { state in
       guard state.stage.ended == nil else { return }
-      // A turn's time is taken at its beginning, and the turn may have waited for another one.
+      // Two threads may read the clock in another order than they get here.
       let time = max(time, state.lastTime)
       state.lastTime = time
       change(&state.stage, time)
@@ -203,46 +200,6 @@ package final class StageTrace: Sendable {
 
   func end(_ error: LoadError, at time: Duration? = nil) {
     end(["error": .text(error.detail)], at: time, telling: { $0.requestEnded(.failure(error), $1) })
-  }
-
-  func end(_ result: Result<ImageResponse, LoadError>, at time: Duration? = nil) {
-    switch result {
-    case .success(let response):
-      var facts: [String: Fact] = [
-        "from": .text(response.origin.rawValue), "stale": .flag(response.isStale), "bytes": .number(response.byteCount),
-        "width": .number(response.image.width), "height": .number(response.image.height),
-      ]
-      facts["status"] = response.status.map(Fact.number)
-      end(facts, at: time, telling: { $0.requestEnded(.image(response), $1) })
-    case .failure(let error): end(error, at: time)
-    }
-  }
-
-  func end(_ result: Result<EncodedImage, LoadError>, at time: Duration? = nil) {
-    switch result {
-    case .success(let image):
-      let count = image.data.count
-      var facts: [String: Fact] = [
-        "from": .text(image.origin.rawValue), "stale": .flag(image.isStale), "bytes": .number(count),
-        "width": .number(image.width), "height": .number(image.height), "format": .text(image.format.name),
-      ]
-      facts["status"] = image.status.map(Fact.number)
-      end(facts, at: time, telling: { $0.requestEnded(.data(byteCount: count), $1) })
-    case .failure(let error): end(error, at: time)
-    }
-  }
-
-  func end(_ result: Result<FetchedBytes, LoadError>, at time: Duration? = nil) {
-    switch result {
-    case .success(let bytes):
-      let count = bytes.data.count
-      var facts: [String: Fact] = [
-        "from": .text(bytes.origin.rawValue), "stale": .flag(bytes.isStale), "bytes": .number(count),
-      ]
-      facts["status"] = bytes.status.map(Fact.number)
-      end(facts, at: time, telling: { $0.requestEnded(.data(byteCount: count), $1) })
-    case .failure(let error): end(error, at: time)
-    }
   }
 }
 

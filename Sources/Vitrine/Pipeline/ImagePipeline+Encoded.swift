@@ -32,33 +32,24 @@ extension ImagePipeline {
   /// - Throws: ``LoadError``; with code `.unencodable` if the format has no encoder in ``Configuration/encoders``, or
   ///   does not allow such an image; with code `.cancelled`, at once, if the awaiting task is cancelled.
   public func encoded(for request: ImageRequest, as encoding: ImageEncoding) async throws(LoadError) -> EncodedImage {
-    try await load(request, encoding).result.get()
+    try await encodedTask(for: request, as: encoding).response
   }
 
-  /// Loads an image and encodes it, and also returns the stages of the work, if the pipeline records them.
+  /// Starts to load an image and to encode it; see ``encoded(for:as:)-(ImageRequest,_)``.
   ///
-  /// - Throws: ``LoadError``, as ``encoded(for:as:)-(ImageRequest,_)`` does.
-  package func measuredEncoded(
-    for request: ImageRequest,
-    as encoding: ImageEncoding,
-  ) async throws(LoadError) -> (image: EncodedImage, metrics: RequestMetrics?) {
-    let (load, result) = await load(request, encoding)
-    return (try result.get(), load.metrics)
-  }
-
-  private func load(
-    _ request: ImageRequest,
-    _ encoding: ImageEncoding,
-  ) async -> (load: EncodedLoad, result: Result<EncodedImage, LoadError>) {
+  /// The task runs until it ends, even if it is not retained.
+  public func encodedTask(for request: ImageRequest, as encoding: ImageEncoding) -> LoadTask<EncodedImage> {
     let prepared = context.varied(context.prepared(request))
-    let load = EncodedLoad(prepared, NamedEncoding(encoding, context), context)
-    let result = await withTaskCancellationHandler {
-      context.turn { load.begin(&$0) }
-      return await load.outcome()
-    } onCancel: {
-      load.cancel()
+    let task: LoadTask<EncodedImage> = context.task(for: prepared, .encoded, priority: prepared.priority)
+    let named = NamedEncoding(encoding, context)
+    task.begin(context.encodedLoad(prepared, named), in: context.files) { [context] task, result in
+      // If there are several sources, their load revalidates the image that it found.
+      if case .success(let image) = result, image.isRevalidationDue, !prepared.keys.hasAlternatives {
+        context.revalidate(prepared, as: named)
+      }
+      task.end(result)
     }
-    return (load, result)
+    return task
   }
 
   /// Loads the image at a URL and encodes it; see ``encoded(for:as:)-(ImageRequest,_)``.
@@ -74,18 +65,18 @@ extension ImagePipeline {
 
 /// An encoding, with its name in keys.
 ///
-/// The program's encoders and options may supply the name, so it is made before a turn.
+/// The program's encoders and options may supply the name, so it is made once.
 struct NamedEncoding: Sendable {
   let encoding: ImageEncoding
   let identifier: String
 
-  /// Creates the encoding and its name; must not be called within a turn.
-  init(_ encoding: ImageEncoding, _ context: JobContext) {
+  /// Creates the encoding and its name.
+  init(_ encoding: ImageEncoding, _ context: LoadContext) {
     (self.encoding, identifier) = (encoding, context.configuration.encoders.identifier(of: encoding))
   }
 }
 
-extension JobContext {
+extension LoadContext {
   /// Returns the key under which an encoded image is stored, an extension of the image's key.
   func encodedKey(of request: ImageRequest, _ encoding: NamedEncoding) -> CacheKey {
     request.keys.image.extended { key in
@@ -94,107 +85,37 @@ extension JobContext {
     }
   }
 
-  func encodedJobKey(of request: ImageRequest, _ key: CacheKey) -> JobKey {
-    JobKey(key, .encoded(storage(of: request)), of: request, caches(of: request))
+  func encodedLoadKey(of request: ImageRequest, _ key: CacheKey) -> LoadKey {
+    LoadKey(key, .encoded(storage(of: request)), of: request, caches(of: request))
   }
 
-  /// Returns the job of an encoded image.
-  func encodeJob(_ request: ImageRequest, _ encoding: NamedEncoding, _ turn: inout Turn) -> Job<EncodedImage> {
-    let request = varied(request, isInTurn: true)
+  /// Returns the load of an encoded image.
+  func encodedLoad(_ request: ImageRequest, _ encoding: NamedEncoding) -> SharedLoad<EncodedImage> {
+    let request = varied(request)
     let key = encodedKey(of: request, encoding)
-    return pool.job(for: encodedJobKey(of: request, key), &turn) { _ in
+    return SharedLoad(key: shared(encodedLoadKey(of: request, key))) { [self] handle throws(LoadError) in
       guard request.alternatives != nil else {
-        return FunctionJob(request, .encode, self) { [self] job throws(LoadError) in
-          try await EncodedMaking(request, encoding.encoding, key, self, job).load()
+        return try await traced(.encode, request.name, handle) { trace throws(LoadError) in
+          try await EncodedLoad(request, encoding.encoding, key, self, handle, trace).load()
         }
       }
-      return FunctionJob(request, .sources, self) { [self] job throws(LoadError) in
-        try await first(request, job) {
-          encodeJob($0, encoding, &$1)
-        } whenFound: { alternative, image, turn in
-          if image.isRevalidationDue { revalidate(alternative, as: encoding, &turn) }
+      return try await traced(.sources, request.name, handle) { trace throws(LoadError) in
+        try await first(of: request) { alternative throws(LoadError) in
+          let image = try await handle.value(of: encodedLoad(alternative, encoding), in: files, trace)
+          if image.isRevalidationDue { revalidate(alternative, as: encoding) }
+          return image
         }
       }
     }
   }
 
   /// Revalidates an encoded image that was served stale, once for all its callers.
-  func revalidate(_ request: ImageRequest, as encoding: NamedEncoding, _ turn: inout Turn) {
+  func revalidate(_ request: ImageRequest, as encoding: NamedEncoding) {
     var request = request
     request.revalidates = true
-    let job = encodeJob(request, encoding, &turn)
-    guard !job.isRunning else { return }
-    let trace = recorder?.request(request, for: .revalidation, at: turn.uptime)
-    job.subscribe(priority: .low, for: trace, &turn) { event, turn in
-      if case .finished(let result) = event { trace?.end(result, at: turn.uptime) }
-    }
+    let load = encodedLoad(request, encoding)
+    guard !files.isRunning(load.key) else { return }
+    let task: LoadTask<EncodedImage> = task(for: request, .revalidation, priority: .low, isCaller: false)
+    task.begin(load, in: files) { $0.end($1) }
   }
-}
-
-/// One caller's wait for an encoded image.
-// @unchecked: `subscription` is guarded by the jobs' lock, as every access is within a turn.
-private final class EncodedLoad: Deliverable, @unchecked Sendable {
-  private enum Event: TaskEvent {
-    typealias Response = EncodedImage
-
-    case progress(LoadProgress)
-    case finished(Result<EncodedImage, LoadError>)
-  }
-
-  private let request: ImageRequest
-  private let encoding: NamedEncoding
-  private let context: JobContext
-  private let trace: StageTrace?
-  private let state: TaskState<Event>
-  private var subscription: Subscription<EncodedImage>?
-
-  init(_ request: ImageRequest, _ encoding: NamedEncoding, _ context: JobContext) {
-    (self.request, self.encoding, self.context) = (request, encoding, context)
-    trace = context.recorder?.request(request, for: .encoded)
-    state = TaskState(priority: request.priority)
-  }
-
-  var callsOut: Bool { state.callsOut }
-
-  /// The stages so far; `nil` if they are not recorded.
-  var metrics: RequestMetrics? { trace?.metrics }
-
-  /// Subscribes to the job, unless the load was cancelled; called once.
-  func begin(_ turn: inout Turn) {
-    guard !state.isEnded else { return }
-    let job = context.encodeJob(request, encoding, &turn)
-    let subscription = job.subscribe(priority: state.priority, isCaller: true, for: trace, &turn) {
-      [self] event, turn in
-      guard case .finished(let result) = event else { return }
-      trace?.end(result, at: turn.uptime)
-      // If there are several sources, their job revalidates the image that it found.
-      if case .success(let image) = result, image.isRevalidationDue, !request.keys.hasAlternatives {
-        context.revalidate(request, as: encoding, &turn)
-      }
-      // The load ends after the job's deferred actions, so that `flush` waits for bytes that a caller has already
-      // received.
-      turn.afterwards { [state] in state.end(result) }
-      if let subscription = self.subscription.take() { turn.keep(subscription) }
-      turn.deliver(self)
-    }
-    guard job.isRunning, !state.isEnded else { return subscription.unsubscribe(&turn) }
-    self.subscription = subscription
-  }
-
-  func outcome() async -> Result<EncodedImage, LoadError> { await state.outcome() }
-
-  func cancel() {
-    let error = LoadError(.cancelled, .request, request.name, "cancelled")
-    if state.end(.failure(error)) {
-      context.turn { turn in
-        trace?.end(error, at: turn.uptime)
-        guard let subscription = subscription.take() else { return }
-        subscription.unsubscribe(&turn)
-        turn.keep(subscription)
-      }
-    }
-    deliver()
-  }
-
-  func deliver() { state.deliver { _ in } }
 }

@@ -9,6 +9,9 @@ import VitrineRuntime
 /// ```
 /// It is safe to use from any thread. Blocking work runs on threads of the pipeline's own.
 public final class ImagePipeline: Sendable {
+  /// The parts and settings of a pipeline.
+  public typealias Configuration = PipelineConfiguration
+
   /// The program's pipeline, which needs no set-up.
   ///
   /// It has the defaults of ``Configuration``. Setting it is allowed at any time: later uses get the new pipeline, and
@@ -38,7 +41,7 @@ public final class ImagePipeline: Sendable {
   /// It does not share the memory cache of ``shared``.
   public static let ephemeral = ImagePipeline(.ephemeral)
 
-  let context: JobContext
+  let context: LoadContext
   private let pressure: MemoryPressureObservation?
   private let background: ApplicationObservation?
 
@@ -49,7 +52,7 @@ public final class ImagePipeline: Sendable {
   /// - Parameter configuration: The parts. Defaults to a memory cache of the pipeline's own, and to the disk cache of
   ///   ``shared``.
   public init(_ configuration: Configuration = Configuration()) {
-    context = JobContext(configuration)
+    context = LoadContext(configuration)
     pressure = configuration.memoryPressure.flatMap { configuration.memoryCache?.trims(under: $0) }
     // The system may terminate an app in the background without notice.
     background =
@@ -90,8 +93,8 @@ public final class ImagePipeline: Sendable {
   /// The number of images that are being made for encoding.
   package var makingCount: Int { context.places.count }
 
-  /// The number of running jobs.
-  package var jobCount: Int { context.turn { context.pool.count(&$0) } }
+  /// The number of running loads.
+  package var loadCount: Int { context.images.count + context.bytes.count + context.files.count }
 
   // MARK: Images
 
@@ -113,7 +116,7 @@ public final class ImagePipeline: Sendable {
     // Without a delegate, a hit needs only the image's own key.
     let rewritten = context.delegate == nil ? request : context.prepared(request)
     if let hit = context.imageInMemory(rewritten), !hit.isStale { return hit.image }
-    let task = ImageTask(request, context, priority: rewritten.priority)
+    let task: ImageTask = context.task(for: request, .image, priority: rewritten.priority)
     begin(task, context.varied(rewritten).prepared(by: nil))
     return try await task.image
   }
@@ -145,9 +148,9 @@ public final class ImagePipeline: Sendable {
     _ observer: (@Sendable (ImageEvent) -> Void)?,
   ) -> ImageTask {
     let prepared = context.prepared(request)
-    let task = ImageTask(
-      request,
-      context,
+    let task = context.task(
+      for: request,
+      .image,
       priority: prepared.priority,
       isCaller: isCaller && scope == nil,
       observer: observer,
@@ -165,7 +168,7 @@ public final class ImagePipeline: Sendable {
   }
 
   private func begin(_ task: ImageTask, _ request: ImageRequest, isWatching: Bool = false) {
-    context.turn { context.begin(task, request, isWatching: isWatching, &$0) }
+    context.begin(task, request, isWatching: isWatching)
   }
 
   /// Starts to load an image, and calls back with the result.
@@ -226,11 +229,7 @@ public final class ImagePipeline: Sendable {
   /// These are the tasks that calls of the pipeline began. The loads of a ``LoadScope``, an ``ImageSlot`` or an
   /// ``ImagePrefetcher`` continue: each of them cancels its own. Does nothing if there is no such task.
   public func cancel(for request: ImageRequest) {
-    let request = context.prepared(request)
-    context.turn { [context] turn in
-      let key = context.imageKey(of: request, step: request.processors.count)
-      context.pool.cancelCallers(of: key, LoadError(.cancelled, .request, request.name, "cancelled"), &turn)
-    }
+    context.cancelCallers(of: context.prepared(request))
   }
 
   /// Cancels the pipeline's own tasks for this URL, with an error of code `.cancelled`.
@@ -241,44 +240,43 @@ public final class ImagePipeline: Sendable {
   /// running loads.
   public func cancel(for url: some URLConvertible) {
     let request = ImageRequest(url.imageSource)
-    context.turn { [context] turn in
-      let error = LoadError(.cancelled, .request, request.name, "cancelled")
-      for source in context.sources(of: request) { context.pool.cancelCallers(ofSource: source, error, &turn) }
-    }
+    let error = LoadError(.cancelled, .request, request.name, "cancelled")
+    for source in context.sources(of: request) { context.cancelCallers(ofSource: source, error) }
+  }
+
+  /// Forgets recent failures, so that failed sources are loaded again, for instance after the network has come back.
+  ///
+  /// See ``Configuration/remembersFailures``. Does not block.
+  public func forgetFailures() { context.network.failures.removeAll() }
+
+  /// Waits until ``Configuration/observers`` and ``Configuration/log`` have received all events so far.
+  ///
+  /// Call it before a program ends. Returns at once if neither is set.
+  public func flushEvents() async {
+    guard let feed = context.recorder?.feed else { return }
+    await withCheckedContinuation { continuation in feed.afterAll { continuation.resume() } }
   }
 }
 
-extension JobContext {
+extension LoadContext {
   /// Returns the keys under which requests for a URL run: a delegate may rewrite the URL in some, and not in others.
   func sources(of request: ImageRequest) -> [RequestKeys] {
     delegate == nil ? [request.keys] : [prepared(request).keys, request.keys]
   }
 
-  /// Subscribes a task to the job of its image, or to its interceptors.
-  fileprivate func begin(_ task: ImageTask, _ request: ImageRequest, isWatching: Bool, _ turn: inout Turn) {
-    guard !task.isEnded else { return }
+  /// Begins the load of a task's image, or its interceptors.
+  fileprivate func begin(_ task: ImageTask, _ request: ImageRequest, isWatching: Bool) {
     if !configuration.interceptors.isEmpty {
-      let job = InterceptJob(request, self)
-      pool.add(job, &turn)
+      let interception = Interception(request, self)
+      let onCancel: @Sendable () -> Void = { interception.keepFetching() }
       // The intercepted loads revalidate stale images themselves.
-      return task.subscribe(to: job, for: nil, isWatching: isWatching, &turn) { job.keepFetching(&$0) }
+      return task.begin(interception.load, in: images, isWatching: isWatching, onCancel: onCancel) { $0.end($1) }
     }
-    var onCancel: (@Sendable (inout Turn) -> Void)?
-    if request.continuesDownload { onCancel = { [self] in keepFetching(request, &$0) } }
-    task.subscribe(to: imageJob(request, &turn), for: request, isWatching: isWatching, &turn, onCancel: onCancel)
-  }
-
-  /// Returns the image of a prepared request, if it is in memory.
-  func imageInMemory(_ request: ImageRequest) -> ImageResponse? {
-    guard request.cachePolicy != .reload, let memory = memory(for: request, .memoryReads) else { return nil }
-    let request = varied(request)
-    if let image = memory.value(for: request.imageKey)?.loaded {
-      guard image.validity.answers(fields(of: request)) else {
-        if request.variation.isEmpty { variations.note(image.validity.variation, under: request.keys.plain) }
-        return nil
-      }
-      return ImageResponse(image, from: .memory, isStale: !image.validity.isFresh(at: clock.now, request))
+    var onCancel: (@Sendable () -> Void)?
+    if request.continuesDownload { onCancel = { [self] in keepFetching(request) } }
+    task.begin(imageLoad(request), in: images, isWatching: isWatching, onCancel: onCancel) { [self] task, result in
+      if case .success(let image) = result { served(image, request) }
+      task.end(result)
     }
-    return request.alternatives?.lazy.compactMap(imageInMemory).first
   }
 }

@@ -31,7 +31,7 @@ public final class ImagePrefetcher: Sendable {
 
   /// A request that waits or is running.
   private struct Item {
-    let key: JobKey
+    let key: LoadKey
     let request: ImageRequest
     /// The claims on the request; each call of ``load(_:)`` withdraws its own.
     var claims: [(owner: Int, tell: OnResult?)]
@@ -55,7 +55,7 @@ public final class ImagePrefetcher: Sendable {
     /// Items with lower numbers have begun or been stopped.
     var nextToBegin = 0
     /// The numbers by key.
-    var ids: [JobKey: Int] = [:]
+    var ids: [LoadKey: Int] = [:]
     var statistics = Statistics()
 
     var mayBegin: Bool { !isPaused && statistics.running < maxConcurrentLoads }
@@ -92,7 +92,7 @@ public final class ImagePrefetcher: Sendable {
     }
 
     /// Withdraws the claims of an owner, or all for `nil`, and returns them, with the load if no claims are left.
-    mutating func withdraw(_ key: JobKey, _ owner: Int?) -> Item? {
+    mutating func withdraw(_ key: LoadKey, _ owner: Int?) -> Item? {
       guard let id = ids[key], var item = items[id] else { return nil }
       let left = item.claims.filter { owner != nil && $0.owner != owner }
       guard !left.isEmpty else { return remove(id) }
@@ -263,10 +263,10 @@ public final class ImagePrefetcher: Sendable {
     Item(key: key(request), request: request, claims: [(owner, tell)])
   }
 
-  /// Returns the key of a request's job.
+  /// Returns the key of a request's load.
   ///
   /// Must be called with no lock held, since processors and sources may call the program's code for their names.
-  private func key(_ request: ImageRequest) -> JobKey {
+  private func key(_ request: ImageRequest) -> LoadKey {
     pipeline.context.imageKey(of: request, step: request.processors.count)
   }
 
@@ -314,9 +314,9 @@ public final class ImagePrefetcher: Sendable {
         self?.ended(id, result.map { _ in })
       }
     case .disk:
-      let bytes = DataLoad(context) { [weak self] result in self?.ended(id, result.map { _ in }) }
-      load = bytes
-      context.turn { bytes.begin(prepared, priority: priority, &$0) }
+      load = context.fetchForDisk(prepared, priority: priority) { [weak self] result in
+        self?.ended(id, result.map { _ in })
+      }
     }
     let known = state.withLock { state -> Priority? in
       guard state.items[id] != nil else { return nil }

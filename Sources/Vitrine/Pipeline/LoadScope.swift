@@ -114,7 +114,7 @@ public final class LoadScope: Sendable {
   /// Complexity: O(n) in the number of the scope's loads.
   public func cancel(for request: ImageRequest) {
     let context = pipeline.context
-    func key(_ request: ImageRequest) -> JobKey {
+    func key(_ request: ImageRequest) -> LoadKey {
       let request = context.prepared(request)
       return context.imageKey(of: request, step: request.processors.count)
     }

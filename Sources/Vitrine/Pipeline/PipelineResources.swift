@@ -4,14 +4,14 @@ package import VitrineRuntime
 
 /// The queues, caches and decoders of a pipeline, for modules built on it.
 package struct PipelineResources: Sendable {
-  private let context: JobContext
+  private let context: LoadContext
 
-  init(_ context: JobContext) { self.context = context }
+  init(_ context: LoadContext) { self.context = context }
 
   package var clock: any TimeSource { context.clock }
   /// The executor of tasks; `nil` for Swift's own executor.
   package var executor: (any TaskExecutor)? { context.stepper }
-  package var niceness: CInt { JobContext.niceness }
+  package var niceness: CInt { LoadContext.niceness }
 
   // MARK: Bytes
 
@@ -29,20 +29,8 @@ package struct PipelineResources: Sendable {
   /// Cancelling the awaiting task cancels the fetch.
   package func bytes(for request: ImageRequest) async throws(LoadError) -> Source {
     let request = context.varied(context.prepared(request))
-    let cancelled = LoadError(.cancelled, .fetch, request.name, "cancelled")
-    guard !Task.isCancelled else { throw cancelled }
-    let outcome = Deferred<Result<FetchedBytes, LoadError>>()
-    let load = DataLoad(context) { outcome.resolve($0) }
-    let result = await withTaskCancellationHandler {
-      context.turn { load.begin(request, priority: request.priority, &$0) }
-      // The cancellation handler may have run before the load began.
-      if Task.isCancelled { load.cancel() }
-      return await outcome.value()
-    } onCancel: {
-      load.cancel()
-      outcome.resolve(.failure(cancelled))
-    }
-    let bytes = try result.get()
+    guard !Task.isCancelled else { throw LoadError(.cancelled, .fetch, request.name, "cancelled") }
+    let bytes = try await context.fetchForDisk(request, priority: request.priority).response
     let isKnown = bytes.contentID != .none && !bytes.contentID.isOfBeginning
     return Source(
       request: request,

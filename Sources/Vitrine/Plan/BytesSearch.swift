@@ -13,12 +13,12 @@ struct BytesSearch: Sendable {
   private let request: ImageRequest
   private let url: HTTPURL
   private let source: String
-  private let context: JobContext
+  private let context: PlanContext
   private let disk: (any DataCaching)?
   /// A Boolean value that indicates whether look-ups do not count as use.
   private let isPeeking: Bool
 
-  init(_ request: ImageRequest, _ url: HTTPURL, _ source: String, _ context: JobContext, isPeeking: Bool = false) {
+  init(_ request: ImageRequest, _ url: HTTPURL, _ source: String, _ context: PlanContext, isPeeking: Bool = false) {
     (self.request, self.url, self.source, self.context) = (request, url, source, context)
     self.isPeeking = isPeeking
     disk = request.cachePolicy == .reload ? nil : context.disk(for: request, .diskReads)
@@ -32,14 +32,14 @@ struct BytesSearch: Sendable {
   }
 
   /// Returns the findings if no wait is necessary, `nil` otherwise.
-  func found(_ original: FetchJob.KnownOriginal, _ turn: inout Turn) -> Found? {
+  func found(_ original: KnownOriginal) -> Found? {
     if case .unknown = original, disk != nil { return nil }
-    let found = found(original.entry, uptime: turn.uptime)
-    return dependsOnMore(found, now: turn.now) ? nil : found
+    let found = found(original.entry, uptime: context.clock.uptime)
+    return dependsOnMore(found, now: context.clock.now) ? nil : found
   }
 
   /// Looks for the bytes and, if a request would be sent, for everything else that the plan depends on.
-  func find(_ original: FetchJob.KnownOriginal) async -> Found {
+  func find(_ original: KnownOriginal) async -> Found {
     var entry = original.entry
     if case .unknown = original { entry = await readOriginal() }
     var found = found(entry, uptime: context.clock.uptime)
@@ -75,7 +75,7 @@ struct BytesSearch: Sendable {
       let key = request.keys.fetch
       found.findings.partial = Resumption(for: key, in: memory, fields: fields, now: context.clock.now)
     }
-    // A hook's changes are unknown until it has run: see `FetchJob`.
+    // A hook's changes are unknown until it has run: see `BytesLoad`.
     guard context.network.hooks.willSend == nil else { return found }
     found.findings.failure = context.network.failures.error(
       for: request,
@@ -89,6 +89,6 @@ struct BytesSearch: Sendable {
   }
 }
 
-extension FetchJob.KnownOriginal {
+extension KnownOriginal {
   fileprivate var entry: CachedData? { if case .entry(let entry) = self { entry } else { nil } }
 }

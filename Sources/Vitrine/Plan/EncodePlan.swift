@@ -57,7 +57,7 @@ struct EncodedSearch: Sendable {
   struct Found: Sendable {
     var stored: EncodePlan.Stored?
     var findings: Findings.Original?
-    var original = FetchJob.KnownOriginal.missing
+    var original = KnownOriginal.missing
     var plan: EncodePlan
     /// The bytes of the encoded image, if the plan uses it.
     var data: Data?
@@ -66,12 +66,12 @@ struct EncodedSearch: Sendable {
   private let request: ImageRequest
   private let key: CacheKey
   private let disk: any DataCaching
-  private let context: JobContext
+  private let context: PlanContext
   /// A Boolean value that indicates whether look-ups do not count as use.
   private let isPeeking: Bool
 
   /// Creates a search; returns `nil` if the disk cannot help.
-  init?(_ request: ImageRequest, _ key: CacheKey, _ context: JobContext, isPeeking: Bool = false) {
+  init?(_ request: ImageRequest, _ key: CacheKey, _ context: PlanContext, isPeeking: Bool = false) {
     guard request.cachePolicy != .reload, request.keys.url != nil, context.storage(of: request) != .original,
       let disk = context.disk(for: request, .diskReads)
     else { return nil }
@@ -92,7 +92,7 @@ struct EncodedSearch: Sendable {
     let original = heads[1].map { Findings.Original($0.contentID, metadata: $0.metadata) }
     let known = heads[1].map { head in
       head.data.map { data in
-        FetchJob.KnownOriginal.entry(
+        KnownOriginal.entry(
           CachedData(
             data: data,
             kind: head.kind,
@@ -121,7 +121,7 @@ struct EncodedSearch: Sendable {
   private func found(
     _ stored: EncodePlan.Stored?,
     _ original: Findings.Original?,
-    _ known: FetchJob.KnownOriginal,
+    _ known: KnownOriginal,
   ) -> Found {
     let now = context.clock.now
     let plan = EncodePlan(

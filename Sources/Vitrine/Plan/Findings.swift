@@ -3,6 +3,13 @@ import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
 
+/// The knowledge about the bytes on disk before a load looks there.
+enum KnownOriginal: Sendable {
+  case unknown
+  case missing
+  case entry(CachedData)
+}
+
 /// All findings for a request, in all places, at one moment.
 struct Findings: Sendable {
   /// An image in memory after some of the request's processors.
@@ -60,37 +67,5 @@ struct Findings: Sendable {
 extension Findings.Original {
   init(_ contentID: ContentID, metadata: Data) {
     self.init(contentID: contentID, stored: StoredResponse(encoded: metadata))
-  }
-}
-
-extension JobContext {
-  /// Finds the images in memory after some of a request's processors; does not count as use.
-  ///
-  /// - Returns: The findings, and the other variants that were read, which must be released with no lock held.
-  func findingsInMemory(
-    _ request: ImageRequest,
-    step: Int,
-    at now: Date,
-  ) -> (findings: Findings, rest: [MemoryCache<CachedImage>.Variant]) {
-    var findings = Findings()
-    guard let memory = memory(for: request, .memoryReads) else { return (findings, []) }
-    let keys = request.keys
-    let variants = memory.variants(of: keys.fetch)
-    guard !variants.isEmpty else { return (findings, []) }
-    let isReload = request.cachePolicy == .reload
-    for known in (0...step).reversed() where findings.known == nil {
-      let key = keys.key(step: known)
-      guard let variant = variants.first(where: { $0.key == key }),
-        variant.value.validity.answers(fields(of: request)),
-        !request.isExact || !variant.value.loaded.isApproximate,
-        // A reload has no use for an image that cannot be revalidated.
-        !isReload || variant.value.contentID != .none
-      else { continue }
-      findings.known = Findings.InMemory(image: variant.value.loaded, step: known)
-    }
-    if !isReload, !request.isExact, findings.known == nil {
-      findings.larger = largerVariant(of: request, among: variants, at: now)
-    }
-    return (findings, variants)
   }
 }

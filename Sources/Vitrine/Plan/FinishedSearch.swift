@@ -7,12 +7,20 @@ import VitrineRuntime
 ///
 /// It changes nothing. It also reads the image that the plan begins with.
 struct FinishedSearch: Sendable {
+  /// A stored image after its look-up; decoded if that is quick.
+  enum Stored: Sendable {
+    case none
+    case image(LoadedImage)
+    /// An image whose pixels have yet to be decoded.
+    case entry(CachedData)
+  }
+
   struct Found: Sendable {
     /// The findings in memory and on disk.
     var findings: Findings
-    var original = FetchJob.KnownOriginal.missing
+    var original = KnownOriginal.missing
     /// The image that the plan begins with.
-    var stored = ImageJob.Stored.none
+    var stored = Stored.none
     /// The entries that cannot be read.
     var damaged: [CacheKey] = []
   }
@@ -23,7 +31,7 @@ struct FinishedSearch: Sendable {
   private let steps: [Int]
   private let findings: Findings
   private let disk: any DataCaching
-  private let context: JobContext
+  private let context: PlanContext
   /// A Boolean value that indicates whether look-ups do not count as use.
   private let isPeeking: Bool
 
@@ -34,7 +42,7 @@ struct FinishedSearch: Sendable {
     _ request: ImageRequest,
     upTo step: Int,
     _ findings: Findings,
-    _ context: JobContext,
+    _ context: PlanContext,
     isPeeking: Bool = false,
   ) {
     guard request.cachePolicy != .reload, let disk = context.disk(for: request, .diskReads) else { return nil }

@@ -4,7 +4,7 @@ import VitrineRuntime
 
 /// The plan for an image: where to begin, and which processors to run.
 ///
-/// The plan is a pure function of the request, the findings and the time. Jobs carry it out, `explain` prints it, and
+/// The plan is a pure function of the request, the findings and the time. Loads carry it out, `explain` prints it, and
 /// tests check it by table. It is made again when the findings change.
 struct LoadPlan: Sendable {
   /// The use of a cached image.

@@ -20,19 +20,4 @@ public enum StoragePolicy: String, Sendable, Hashable, CaseIterable {
 
   /// Returns `true` if an image's original is stored; `isChanged` if the image is resized or processed.
   func keepsOriginal(isChanged: Bool) -> Bool { self != .finished || !isChanged }
-
-  /// Returns `true` if the finished image is stored.
-  func storesFinished(_ image: LoadedImage, isProcessed: Bool, isResized: Bool) -> Bool {
-    guard isProcessed || isResized, image.validity.isKept, image.contentID != .none else { return false }
-    switch self {
-    case .original: return false
-    case .finished, .both: return true
-    case .automatic:
-      let (info, bitmap) = (image.info, image.container.bitmap)
-      let pixels = info.width * info.height
-      // An image made from the beginning of a body has no stored original that could spare its server a request.
-      guard !isProcessed, !image.contentID.isOfBeginning else { return true }
-      return pixels >= max(1_000_000, 4 * bitmap.width * bitmap.height)
-    }
-  }
 }

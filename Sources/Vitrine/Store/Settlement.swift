@@ -5,7 +5,7 @@ import VitrineRuntime
 
 /// The only writer of a pipeline's caches: stores responses and the images made from them.
 ///
-/// Its methods must not be called within a turn. A result has no effect if a later request has brought other content.
+/// A result has no effect if a later request has brought other content.
 final class Settlement: Sendable {
   private let memory: MemoryCache<CachedImage>?
   private let disk: (any DataCaching)?
@@ -21,7 +21,8 @@ final class Settlement: Sendable {
   private let queue: WorkQueue
 
   init(
-    _ configuration: ImagePipeline.Configuration,
+    _ configuration: PipelineConfiguration,
+    _ pending: PendingWrites,
     _ partials: Partials?,
     _ variations: Variations,
     _ sources: SourceRecords,
@@ -31,8 +32,7 @@ final class Settlement: Sendable {
     (memory, disk) = (configuration.memoryCache, configuration.diskCache)
     (delegate, defaultStorage, clock) = (configuration.delegate, configuration.storagePolicy, configuration.clock)
     (self.partials, self.variations, self.sources) = (partials, variations, sources)
-    (self.decoders, self.queue) = (decoders, queue)
-    pending = PendingWrites(configuration.stepper)
+    (self.decoders, self.queue, self.pending) = (decoders, queue, pending)
   }
 
   private func storage(of request: ImageRequest) -> StoragePolicy { request.storagePolicy ?? defaultStorage }
@@ -72,8 +72,18 @@ final class Settlement: Sendable {
     }
   }
 
+  /// The verdict of a caller on a body.
+  enum Verdict: Sendable, Equatable {
+    /// The bytes are valid; `isKept` if this caller wants them stored.
+    case good(isKept: Bool)
+    /// The bytes are unusable.
+    case bad
+    /// The bytes are to be stored.
+    case keep
+  }
+
   /// Acts on a verdict about a body.
-  func settle(_ body: Body, of request: ImageRequest, _ word: Answer.Word) {
+  func settle(_ body: Body, of request: ImageRequest, _ word: Verdict) {
     let keys = request.keys
     let isOutdated = body.record.isOutdated(body.ask, body.contentID)
     let allowsKeeping = body.validity.isKept && request.cacheAccess.contains(.diskWrites)
@@ -238,7 +248,7 @@ final class Settlement: Sendable {
     let ask: SourceRecord.Ask
     var record: SourceRecord
     /// A Boolean value that indicates whether a subscriber needs the image itself, and not only an encoded form.
-    let isWanted: Bool
+    var isWanted: Bool
 
     var key: CacheKey { request.keys.key(step: step) }
     var isFinal: Bool { step == request.processors.count }
@@ -372,6 +382,21 @@ final class Settlement: Sendable {
 }
 
 extension StoragePolicy {
+  /// Returns `true` if the finished image is stored.
+  func storesFinished(_ image: LoadedImage, isProcessed: Bool, isResized: Bool) -> Bool {
+    guard isProcessed || isResized, image.validity.isKept, image.contentID != .none else { return false }
+    switch self {
+    case .original: return false
+    case .finished, .both: return true
+    case .automatic:
+      let (info, bitmap) = (image.info, image.container.bitmap)
+      let pixels = info.width * info.height
+      // An image made from the beginning of a body has no stored original that could spare its server a request.
+      guard !isProcessed, !image.contentID.isOfBeginning else { return true }
+      return pixels >= max(1_000_000, 4 * bitmap.width * bitmap.height)
+    }
+  }
+
   /// Returns `true` if a finished image may be on disk after some of the request's processors.
   func looksForFinished(_ request: ImageRequest, step: Int) -> Bool {
     self != .original && !request.keepsEncodedData && request.isChanged(before: step) && request.keys.url != nil

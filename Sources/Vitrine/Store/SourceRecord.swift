@@ -4,8 +4,8 @@ import VitrineRuntime
 
 /// The latest response of one source, kept while any work on that source is running.
 ///
-/// Responses are ordered by their requests: a late response to an earlier request changes nothing. Every job of a
-/// source holds a record, and all of them see the same response; without jobs, nothing is remembered.
+/// Responses are ordered by their requests: a late response to an earlier request changes nothing. Every load of
+/// a source holds a record, and all of them see the same response; without loads, nothing is remembered.
 final class SourceRecord: Sendable {
   /// The place of a request in the order of all requests of a pipeline.
   typealias Ask = UInt64
@@ -93,7 +93,7 @@ final class SourceRecords: Sendable {
 
   fileprivate let state = Lock(State())
 
-  /// Returns the record of a source, to be held while a job works on it.
+  /// Returns the record of a source, to be held while a load works on it.
   func record(of source: CacheKey) -> SourceRecord {
     state.withLock { $0.entries[source, default: Entry(holds: 0)].holds += 1 }
     return SourceRecord(source, self)
@@ -109,7 +109,7 @@ final class SourceRecords: Sendable {
 
   /// Makes all requests outdated until the removal of some sources ends, or of all for `nil`.
   ///
-  /// A job that looks on the disk meanwhile may find an entry that is about to be removed.
+  /// A load that looks on the disk meanwhile may find an entry that is about to be removed.
   func beginRemoval(of sources: [CacheKey]?) {
     state.withLock { state in
       guard let sources else { return state.removals += 1 }

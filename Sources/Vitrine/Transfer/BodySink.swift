@@ -7,13 +7,20 @@ final class BodySink: LoadSink, @unchecked Sendable {
   // @unchecked: a loader never makes two calls at once, and state that other threads read is behind the lock.
   enum Event {
     case progress(completed: Int, total: Int)
-    case end(Result<Body, HTTPError>)
+    /// The body so far.
+    case arriving(Data, Head)
+    case end(End)
+  }
+
+  enum End: Sendable {
+    case body(Body)
+    case error(HTTPError)
     /// The server does not resume the earlier download.
     case startOver
   }
 
   /// A whole body.
-  struct Body {
+  struct Body: Sendable {
     let head: Head
     let data: Data
     /// The checksum of the bytes, computed during the transfer.
@@ -26,6 +33,8 @@ final class BodySink: LoadSink, @unchecked Sendable {
 
   /// The properties of a body that its response head gives.
   struct Head: Sendable {
+    /// The number of the body; one load may receive several.
+    let number: Int
     let response: HTTPResponse
     /// The earlier download that it continues; `nil` for a whole body.
     let resumption: Resumption?
@@ -42,12 +51,11 @@ final class BodySink: LoadSink, @unchecked Sendable {
   }
 
   private struct Progress {
-    var isWatched = false
+    var interest = WorkDemand.Interest.none
     var completed = 0
     /// The announced number of bytes; 0 if there is none.
     var total = 0
     var told = 0
-    var feeds: [ArrivalFeed] = []
 
     /// The minimum progress between reports: about a hundred reports for a known length, and none for small packets.
     var step: Int { max(total / 100, 4 << 10) }
@@ -94,40 +102,43 @@ final class BodySink: LoadSink, @unchecked Sendable {
 
   private let trace: StageTrace?
   private let plan: Plan
-  private let tell: @Sendable (Event) -> Void
+  private let receiver: @Sendable (Event) -> Void
   private let progress = Lock(Progress())
   /// The state since the arrival of the head; `nil` before.
   private var arrival: Arrival?
   private var body = Data()
+  private var bodyCount = 0
   private var mustStartOver = false
   /// The error for which the sink refused further bytes.
   private var refusal: HTTPError?
 
   /// Creates a sink; `trace` records the phases of the load, `tell` receives the events.
   init(_ plan: Plan, _ trace: StageTrace?, _ tell: @escaping @Sendable (Event) -> Void) {
-    (self.plan, self.trace, self.tell) = (plan, trace, tell)
+    (self.plan, self.trace, receiver) = (plan, trace, tell)
   }
+
+  /// Sends an event on the loader's thread, for which other loads wait.
+  private func tell(_ event: Event) { BorrowedThread.run { receiver(event) } }
 
   var hooks: LoadHooks { plan.hooks }
   var canStartOver: Bool { true }
 
-  /// The progress so far; `nil` before the first byte.
-  var known: LoadProgress? {
-    progress.withLock { $0.completed > 0 ? LoadProgress(completed: $0.completed, total: $0.total) : nil }
+  /// The progress so far; 0 of 0 before the first byte.
+  var known: WorkProgress {
+    progress.withLock { WorkProgress($0.completed, of: $0.completed > 0 ? $0.total : 0) }
   }
 
-  /// Starts progress reports, and returns the progress so far, if there is any.
-  @discardableResult
-  func watch() -> LoadProgress? {
-    progress.withLock { progress in
-      progress.isWatched = true
+  /// Sends the events of an interest from now on, and the progress so far, if there is any.
+  func watch(_ interest: WorkDemand.Interest) {
+    let known = progress.withLock { progress -> WorkProgress? in
+      let isNew = progress.interest == .none && interest > .none
+      progress.interest = interest
+      guard isNew, progress.completed > 0 else { return nil }
       progress.told = progress.completed
-      return progress.completed > 0 ? LoadProgress(completed: progress.completed, total: progress.total) : nil
+      return WorkProgress(progress.completed, of: progress.total)
     }
+    if let known { tell(.progress(completed: known.completed, total: known.total)) }
   }
-
-  /// Adds a feed that inspects the body from the next bytes on.
-  func add(_ feed: ArrivalFeed) { progress.withLock { $0.feeds.append(feed) } }
 
   func begin() { trace?.enter("request") }
 
@@ -154,7 +165,9 @@ final class BodySink: LoadSink, @unchecked Sendable {
     guard total <= plan.limit || !response.isSuccess else {
       return refuse("the response has \(total) bytes", response)
     }
+    bodyCount += 1
     let head = Head(
+      number: bodyCount,
       response: response,
       resumption: resumption,
       total: total,
@@ -165,7 +178,7 @@ final class BodySink: LoadSink, @unchecked Sendable {
     body.reserveCapacity(min(total, 16 << 20))
     let event = progress.withLock { progress -> Event? in
       (progress.total, progress.completed) = (total, body.count)
-      guard progress.isWatched, !body.isEmpty else { return nil }
+      guard progress.interest > .none, !body.isEmpty else { return nil }
       progress.told = body.count
       return .progress(completed: body.count, total: total)
     }
@@ -192,20 +205,20 @@ final class BodySink: LoadSink, @unchecked Sendable {
       unsafe arrival?.hash.append($0)
     }
     let count = body.count
-    let (event, feeds) = progress.withLock { progress -> (Event?, [ArrivalFeed]) in
+    let (event, interest) = progress.withLock { progress -> (Event?, WorkDemand.Interest) in
       progress.completed = count
       let isLast = count == progress.total
-      guard progress.isWatched, isLast || count - progress.told >= progress.step else {
-        return (nil, progress.feeds)
+      guard progress.interest > .none, isLast || count - progress.told >= progress.step else {
+        return (nil, progress.interest)
       }
       progress.told = count
-      return (.progress(completed: count, total: progress.total), progress.feeds)
+      return (.progress(completed: count, total: progress.total), progress.interest)
     }
     if let event { tell(event) }
     arrival?.recording?.follow(body)
     // The body of an error is not an image.
-    guard !feeds.isEmpty, let head = arrival?.head, head.response.isSuccess else { return .proceed }
-    for feed in feeds { feed.follow(body, of: head) }
+    guard interest == .partials, let head = arrival?.head, head.response.isSuccess else { return .proceed }
+    tell(.arriving(body, head))
     return .proceed
   }
 
@@ -213,19 +226,19 @@ final class BodySink: LoadSink, @unchecked Sendable {
     var error = refusal ?? error
     // For an error page, the status is enough.
     if error?.code == .tooLarge, let head = arrival?.head, !head.response.isSuccess { error = nil }
-    if mustStartOver { return tell(.startOver) }
+    if mustStartOver { return tell(.end(.startOver)) }
     if error == nil, let wholeCount = arrival?.wholeCount, body.count != wholeCount {
       let url = arrival?.head.response.url.string ?? ""
       error = HTTPError(.truncated, url: url, "received \(body.count) of \(wholeCount) bytes")
     }
     if let error {
       leave(after: error)
-      tell(.end(.failure(error)))
+      tell(.end(.error(error)))
     } else if let arrival {
       let (head, recording) = (arrival.head, arrival.recording)
-      tell(.end(.success(Body(head: head, data: body, contentID: arrival.hash.value, recording: recording))))
+      tell(.end(.body(Body(head: head, data: body, contentID: arrival.hash.value, recording: recording))))
     } else {
-      tell(.end(.failure(HTTPError(.protocolError, url: "", "the loader delivered no response"))))
+      tell(.end(.error(HTTPError(.protocolError, url: "", "the loader delivered no response"))))
     }
   }
 
@@ -234,13 +247,7 @@ final class BodySink: LoadSink, @unchecked Sendable {
     guard let old = arrival.take() else { return }
     body = Data(body.prefix(old.head.resumption?.count ?? 0))
     if let recording = old.recording { plan.pending.add { await recording.drop() } }
-    // The next body is another image.
-    let feeds = progress.withLock { progress in
-      let feeds = progress.feeds
-      (progress.completed, progress.told, progress.feeds) = (0, 0, [])
-      return feeds
-    }
-    for feed in feeds { feed.stop() }
+    progress.withLock { ($0.completed, $0.told) = (0, 0) }
   }
 
   /// Keeps the recording for a later download, if one could use it.

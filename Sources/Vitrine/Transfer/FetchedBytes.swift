@@ -1,6 +1,7 @@
 import Synchronization
 import VitrineCaching
 import VitrineHTTP
+import VitrineImaging
 import VitrineRuntime
 
 /// The result of a fetch.
@@ -24,6 +25,10 @@ struct FetchedBytes: Sendable {
   var answer: Answer?
   /// The place of the request that fetched or revalidated the bytes; `nil` without a request.
   var ask: SourceRecord.Ask?
+  /// The head of a body that is still arriving; `nil` for whole bytes.
+  var arriving: BodySink.Head?
+  /// The image that has been made of these bytes, the beginning of a body; `nil` for whole bytes.
+  var image: LoadedImage?
 }
 
 extension FetchedBytes {
@@ -33,14 +38,20 @@ extension FetchedBytes {
     self.isThumbnail = isThumbnail
   }
 
+  /// Creates the bytes so far of a body that is arriving.
+  init(_ data: Data, of head: BodySink.Head) {
+    self.init(data: data, contentID: .none, validity: .unlimited, origin: .network, status: head.response.status)
+    arriving = head
+  }
+
   /// Creates bytes from the beginning of a body that could be resumed; returns `nil` for any other body.
-  init?(_ data: Data, beginning head: BodySink.Head, _ context: JobContext, at now: Date) {
+  init?(_ data: Data, beginning head: BodySink.Head, _ validity: Validity) {
     let stored = head.stored
     guard let contentID = head.partial.beginningID else { return nil }
     self.init(
       data: data,
       contentID: contentID,
-      validity: context.validity(of: stored, at: now),
+      validity: validity,
       origin: .network,
       status: stored.status,
     )
@@ -53,6 +64,43 @@ extension FetchedBytes {
     var bytes = self
     bytes.answer = answer
     return bytes
+  }
+}
+
+extension FetchedBytes: LoadedValue {
+  var byteCount: Int { data.count }
+}
+
+extension LoadedImage {
+  /// Creates an image made from bytes.
+  convenience init(_ container: ImageContainer, of bytes: FetchedBytes, _ rendition: Rendition?) {
+    self.init(
+      container,
+      bytes.contentID,
+      bytes.validity,
+      status: bytes.status,
+      byteCount: bytes.data.count,
+      // No other image is made from a thumbnail.
+      bytes.isThumbnail ? nil : rendition,
+      isApproximate: bytes.isThumbnail,
+      isThumbnail: bytes.isThumbnail,
+    )
+  }
+}
+
+extension EncodedImage {
+  /// Creates an encoded image from the original bytes.
+  init(original bytes: FetchedBytes, _ info: ImageInfo) {
+    (data, format, width, height) = (bytes.data, info.format, info.width, info.height)
+    (origin, isStale, status, isOriginal) = (bytes.origin, bytes.isStale, bytes.status, true)
+    (source, validity, isRevalidationDue) = (bytes.contentID, bytes.validity, bytes.isRevalidationDue)
+  }
+}
+
+extension DataResponse {
+  init(_ bytes: FetchedBytes) {
+    (data, origin, isStale, status) = (bytes.data, bytes.origin, bytes.isStale, bytes.status)
+    (headers, location) = (bytes.headers, bytes.url)
   }
 }
 
@@ -72,16 +120,16 @@ final class ArrivedBytes: Sendable {
   }
 
   private struct State {
-    var entries: [JobKey: Entry] = [:]
+    var entries: [LoadKey: Entry] = [:]
     /// The number of entries at which those without an answer are dropped.
     var sweepCount = 16
   }
 
   private let state = Lock(State())
 
-  func add(_ answer: Answer, for key: JobKey) {
+  func add(_ answer: Answer, for key: LoadKey) {
     // The last reference to an answer must not go under the lock.
-    let others = state.withLock { state -> [JobKey: Answer] in
+    let others = state.withLock { state -> [LoadKey: Answer] in
       let others = state.entries.count < state.sweepCount ? [:] : state.entries.compactMapValues(\.answer)
       if state.entries.count >= state.sweepCount {
         state.entries = others.mapValues { Entry(answer: $0) }
@@ -94,26 +142,17 @@ final class ArrivedBytes: Sendable {
   }
 
   /// Returns the bytes for a key until their first verdict.
-  func bytes(for key: JobKey, _ turn: inout Turn) -> FetchedBytes? {
+  func bytes(for key: LoadKey) -> FetchedBytes? {
     guard let answer = state.withLock({ $0.entries[key]?.answer }) else { return nil }
-    turn.keep(answer)
     return answer.isOpen ? answer.bytes.with(answer) : nil
   }
 }
 
 /// The verdict on bytes from a server, which a caller accepts or rejects.
 ///
-/// The first verdict counts. Another caller may still ask to store accepted bytes later. Its methods must not be called
-/// within a turn, since caches take locks.
+/// The first verdict counts. Another caller may still ask to store accepted bytes later.
 final class Answer: Sendable {
-  enum Word: Sendable, Equatable {
-    /// The bytes are valid; `isKept` if this caller wants them stored.
-    case good(isKept: Bool)
-    /// The bytes are unusable.
-    case bad
-    /// The bytes are to be stored.
-    case keep
-  }
+  typealias Word = Settlement.Verdict
 
   private static let (good, bad, kept): (UInt8, UInt8, UInt8) = (1, 2, 3)
 
@@ -144,18 +183,4 @@ final class Answer: Sendable {
   private func say(_ next: UInt8, after last: UInt8) -> Bool {
     word.compareExchange(expected: last, desired: next, ordering: .acquiringAndReleasing).exchanged
   }
-}
-
-extension ContentID {
-  /// A Boolean value that indicates whether only the beginning of the body is known, so that there is no checksum.
-  var isOfBeginning: Bool { high == Self.beginningMark }
-
-  /// Creates the identity of a body whose beginning alone was read.
-  init(ofBodyTagged tag: String) { self.init(low: Self(of: Data(tag.utf8)).low, high: Self.beginningMark) }
-
-  /// The mark of such an identity; only one checksum in 2^64 ends like this.
-  private static let beginningMark = UInt64.max
-
-  /// The identity of sources whose versions are not distinguished.
-  static let none = ContentID(low: 0, high: 0)
 }

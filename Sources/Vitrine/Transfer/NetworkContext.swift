@@ -2,7 +2,7 @@ import VitrineCaching
 import VitrineHTTP
 import VitrineRuntime
 
-/// The state of the network for a pipeline's jobs: the loader, its permissions, and recent failures.
+/// The state of the network for a pipeline's loads: the loader, its permissions, and recent failures.
 final class NetworkContext: Sendable {
   let loader: any DataLoader
   /// The configuration's hooks; each traced load adds a hook that measures.
@@ -13,7 +13,7 @@ final class NetworkContext: Sendable {
   private let addressGuard: AddressGuard?
   private let isGuarded: Bool
 
-  init(_ configuration: ImagePipeline.Configuration, log: EventFeed?) {
+  init(_ configuration: PipelineConfiguration, log: EventFeed?) {
     addressGuard = configuration.addressGuard
     let base =
       configuration.ownLoader ?? addressGuard.map { PlatformDefaults.loader(guardedBy: $0) } ?? PlatformDefaults.loader
@@ -46,7 +46,7 @@ final class NetworkContext: Sendable {
   }
 }
 
-extension ImagePipeline.Configuration {
+extension PipelineConfiguration {
   /// Returns the loader, wrapped if there is a rate limit.
   fileprivate func rateLimited(_ loader: any DataLoader) -> any DataLoader {
     guard rateLimit != nil || rateLimitPerHost != nil else { return loader }

@@ -1,17 +1,17 @@
 import VitrineHTTP
 import VitrineRuntime
 
-/// One load of a job, which passes the job's calls to the loader, in order and with no lock held.
+/// One load by a loader, which receives the calls in order and with no lock held.
 ///
 /// The loader may be the program's: it may finish within `load`, block, or call the pipeline.
-final class Transfer: Deliverable {
+final class Transfer: Sendable {
   private struct State {
     /// The request, until it has been handed over.
     var request: HTTPRequest?
     var handle: (any LoadHandle)?
     /// The priority that the loader has received.
     var toldPriority: Priority
-    /// The priority that the job requests.
+    /// The priority that the load requests.
     var priority: Priority
     var isCancelled = false
     var isDelivering = false
@@ -46,20 +46,19 @@ final class Transfer: Deliverable {
     state = Lock(State(request: request, toldPriority: request.priority, priority: request.priority))
   }
 
-  /// Sets the priority, which the loader receives after the turn.
-  func setPriority(_ priority: Priority, _ turn: inout Turn) {
+  /// Sets the priority, and begins the load if it has not begun.
+  func setPriority(_ priority: Priority) {
     state.withLock { $0.priority = priority }
-    turn.deliver(self)
+    deliver()
   }
 
   /// Cancels the load, or prevents its start.
-  func cancel(_ turn: inout Turn) {
+  func cancel() {
     state.withLock { $0.isCancelled = true }
-    turn.deliver(self)
+    deliver()
   }
 
-  var callsOut: Bool { false }
-
+  /// Begins the load, unless it has begun or was cancelled, and passes changes on.
   func deliver() {
     while let call = next() {
       switch call {

@@ -137,6 +137,6 @@ struct ImageLoaderTests {
     let second = try await parts.loader.nextLoad(of: "https://example.org/a")
     loader = nil
     await second.wait { $0.isCancelled }
-    #expect(pipeline.jobCount == 0)
+    #expect(pipeline.loadCount == 0)
   }
 }

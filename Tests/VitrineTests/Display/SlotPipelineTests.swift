@@ -113,14 +113,14 @@ struct SlotPipelineTests {
     slot?.display = view
     slot?.load(ImageRequest(source.source))
     await source.hasBegun()
-    #expect(pipeline.jobCount > 0)
+    #expect(pipeline.loadCount > 0)
     weak let goneView = view
     weak let goneSlot = slot
     view = nil
     #expect(goneView == nil)
     slot = nil
     #expect(goneSlot == nil)
-    #expect(pipeline.jobCount == 0)
+    #expect(pipeline.loadCount == 0)
     source.open(file)
   }
 
@@ -219,7 +219,7 @@ struct SlotPipelineTests {
     for index in 0..<1000 { slot.load("https://example.org/\(index).png", placeholder: .symbol("image")) }
     await loop.runs { view.image != nil }
     #expect(view.image?.image.width == 64)
-    #expect(pipeline.jobCount == 0)
+    #expect(pipeline.loadCount == 0)
     await parts.loader.wait { $0.running == 0 }
     #expect(loop.mailbox.statistics.loadsCancelled == 999)
     #expect(loop.mailbox.statistics.shownFromNetwork == 1)

@@ -466,7 +466,7 @@ struct EncodedTests {
     }
     await parts.loader.wait { $0.cancelled == 1 }
     _ = load
-    #expect(pipeline.jobCount == 0)
+    #expect(pipeline.loadCount == 0)
   }
 
   @Test
@@ -486,7 +486,7 @@ struct EncodedTests {
     await hasBegun.value()
     caller.cancel()
     _ = await caller.result
-    #expect(pipeline.jobCount == 0)
+    #expect(pipeline.loadCount == 0)
     mayGoOn.open()
     // Encoded by the same worker, after the first.
     _ = try await pipeline.encoded(for: ImageRequest(url: Self.url, size: .pixels(8, 8)), as: .png())

@@ -132,8 +132,8 @@ struct ExactCountTests {
     counted.value.renewals = disk.count(.renew)
     counted.value.removals = disk.count(.remove)
     counted.value.requests = loader.count
-    guard let result = end.value, pipeline.jobCount == 0 else {
-      throw BrokenSituation(what: "\(situation): \(pipeline.jobCount) jobs are left, \(String(describing: end.value))")
+    guard let result = end.value, pipeline.loadCount == 0 else {
+      throw BrokenSituation(what: "\(situation): \(pipeline.loadCount) loads are left, \(String(describing: end.value))")
     }
     switch result {
     case .success(let response):

@@ -142,7 +142,7 @@ struct Expectation {
 
   private mutating func ask() throws(Failure) -> Image {
     if situation.policy != .reload, uses(.memoryReads) {
-      // The caller looks before any job is made.
+      // The caller looks before any load begins.
       counts.memoryReads += 1
       if situation.memory == .final || (situation.memory == .stale && situation.ignoresAge) {
         return (1, .memory, false)

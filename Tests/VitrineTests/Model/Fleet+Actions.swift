@@ -212,7 +212,7 @@ extension Fleet {
   ) {
     note("\(name) is removed from machine \(machine.number)")
     let (begun, refusals) = (now, machine.refusals)
-    if machine.pipeline.jobCount == 0 { machine.separations = [:] }
+    if machine.pipeline.loadCount == 0 { machine.separations = [:] }
     for address in addresses { machine.separations[address, default: 0] += 1 }
     Task(executorPreference: executor) { [unowned self] in
       await body(machine.pipeline.cache)

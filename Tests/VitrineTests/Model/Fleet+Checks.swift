@@ -185,7 +185,7 @@ extension Fleet {
   func checkEnd() {
     for ticket in tickets where !ticket.isEnded { fail("\(ticket.description) never ended") }
     for machine in machines {
-      if machine.pipeline.jobCount != 0 { fail("\(machine.pipeline.jobCount) jobs are left") }
+      if machine.pipeline.loadCount != 0 { fail("\(machine.pipeline.loadCount) loads are left") }
       let counts = machine.cache.tierStatistics[1]
       if counts.queuedWrites + counts.queuedRemovals > 0 { fail("writes are left: \(counts)") }
       if counts.breaker != .closed { fail("machine \(machine.number) still leaves the tier alone: \(counts)") }
@@ -228,7 +228,7 @@ extension Fleet {
 
   private func isBusy(_ machine: Machine) -> Bool {
     let counts = machine.cache.tierStatistics[1]
-    return machine.pipeline.jobCount > 0 || counts.queuedWrites + counts.queuedRemovals > 0
+    return machine.pipeline.loadCount > 0 || counts.queuedWrites + counts.queuedRemovals > 0
   }
 
   /// Lets everything happen for which no time has to pass.

@@ -198,7 +198,7 @@ extension World {
     for load in loader.running where !load.isCancelled { checkPriority(load) }
     guard !options.servesWhileRevalidating, kept.isEmpty, !tickets.contains(where: \.isWaiting) else { return }
     if pipeline.context.decodeQueue.pendingCount > 0 { fail("something waits to be decoded for nobody") }
-    if pipeline.jobCount > 0 { fail("\(pipeline.jobCount) jobs are under way for nobody") }
+    if pipeline.loadCount > 0 { fail("\(pipeline.loadCount) loads are under way for nobody") }
   }
 
   private func checkPriority(_ load: StepLoad) {
@@ -221,7 +221,7 @@ extension World {
 
   func checkEnd() {
     for ticket in tickets where ticket.ended == nil { fail("\(ticket.number), \(ticket.wish), never ended") }
-    if pipeline.jobCount != 0 { fail("\(pipeline.jobCount) jobs are left") }
+    if pipeline.loadCount != 0 { fail("\(pipeline.loadCount) loads are left") }
     if !loader.running.isEmpty || executor.count > 0 { fail("something still runs") }
     let context = pipeline.context
     if context.decodeQueue.pendingCount + context.processQueue.pendingCount > 0 { fail("something still waits") }

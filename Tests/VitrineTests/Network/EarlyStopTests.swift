@@ -100,7 +100,7 @@ struct EarlyStopTests {
     #expect(try #require(pipeline.cachedImage(for: fast())).image.largestDifference(from: response.image) == 0)
     #expect(await cache.statistics().partials == 1)
     #expect(await cache.statistics().originals == 0)
-    #expect(pipeline.jobCount == 0)
+    #expect(pipeline.loadCount == 0)
 
     // The full view has the rest fetched, and is what one download would have made.
     let whole = pipeline.imageTask(for: ImageRequest(url: url))
@@ -340,7 +340,7 @@ struct EarlyStopTests {
     #expect(error?.isCancellation == true)
     await load.wait { $0.isEnded }
     #expect(pipeline.cachedImage(for: fast()) == nil)
-    #expect(pipeline.jobCount == 0)
+    #expect(pipeline.loadCount == 0)
   }
 }
 

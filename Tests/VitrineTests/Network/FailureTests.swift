@@ -53,7 +53,7 @@ struct RecentFailureTests {
     parts.loader.answer(url, with: file)
     #expect(try await pipeline.image(for: request).width == 64)
     #expect(parts.loader.counts.loads == 2)
-    #expect(pipeline.jobCount == 0)
+    #expect(pipeline.loadCount == 0)
   }
 
   @Test

@@ -34,7 +34,7 @@ struct InlineTests {
     await pipeline.cache.flush()
     #expect(parts.loader.counts.loads == 0)
     #expect(parts.diskCache.counts.writes == 0)
-    #expect(pipeline.jobCount == 0)
+    #expect(pipeline.loadCount == 0)
   }
 
   @Test

@@ -98,7 +98,7 @@ struct PipelineRateLimitTests {
     }
     #expect(sent == [0, 4, 2, 3].map { url($0) })
     #expect(parts.clock.pendingCount == 0)
-    #expect(pipeline.jobCount == 0)
+    #expect(pipeline.loadCount == 0)
   }
 
   @Test

@@ -43,7 +43,7 @@ struct ResponseLimitTests {
     #expect(load.status.taken == 0)
     // It would be as large the next time.
     #expect(parts.loader.counts.loads == 1)
-    #expect(pipeline.jobCount == 0)
+    #expect(pipeline.loadCount == 0)
   }
 
   @Test

@@ -64,7 +64,7 @@ struct PipelineRetryTests {
     #expect((error?.cause as? HTTPError)?.code == .cannotConnect)
     #expect(parts.loader.counts.loads == 3)
     #expect(parts.clock.pendingCount == 0)
-    #expect(pipeline.jobCount == 0)
+    #expect(pipeline.loadCount == 0)
   }
 
   @Test
@@ -87,7 +87,7 @@ struct PipelineRetryTests {
     try await until { parts.clock.pendingCount == 0 }
     parts.clock.advance(by: .seconds(60))
     #expect(parts.loader.counts.loads == 1)
-    #expect(pipeline.jobCount == 0)
+    #expect(pipeline.loadCount == 0)
   }
 
   @Test

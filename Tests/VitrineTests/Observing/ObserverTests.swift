@@ -119,7 +119,7 @@ struct ObserverTests {
       let seen = Watched(0)
       let pipeline = Lock<ImagePipeline?>(nil)
       func stageEnded(_ event: PipelineEvent) {
-        let count = pipeline.withLock { $0 }?.jobCount
+        let count = pipeline.withLock { $0 }?.loadCount
         seen.change { $0 += count == nil ? 0 : 1 }
       }
     }

@@ -15,7 +15,7 @@ struct DefaultsTests {
       #expect(configuration.isCoalescingEnabled)
       #expect(configuration.maxConcurrentDecodeBytes == MemoryLimit.bytes / 4)
     }
-    #expect(pipeline.jobCount == 0)
+    #expect(pipeline.loadCount == 0)
   }
 
   @Test

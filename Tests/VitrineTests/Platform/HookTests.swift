@@ -65,7 +65,7 @@ struct PipelineHookTests {
     }
     #expect(parts.loader.counts.loads == 0)
     #expect(parts.loader.counts.preparing == 0)
-    #expect(pipeline.jobCount == 0)
+    #expect(pipeline.loadCount == 0)
   }
 
   @Test
@@ -86,7 +86,7 @@ struct PipelineHookTests {
     await parts.loader.wait { $0.preparing == 0 && $0.cancelled == 1 }
     gate.open()
     #expect(parts.loader.counts.loads == 0)
-    #expect(pipeline.jobCount == 0)
+    #expect(pipeline.loadCount == 0)
   }
 
   /// A loader that does not learn of a cancellation before the hook has ended.
@@ -137,7 +137,7 @@ struct PipelineHookTests {
     gate.open()
     await loader.ended.value()
     #expect(parts.loader.counts.loads == 0)
-    #expect(pipeline.jobCount == 0)
+    #expect(pipeline.loadCount == 0)
   }
 
   /// Of one host two may be sent at once; both are in their hook when they are cancelled.
@@ -162,7 +162,7 @@ struct PipelineHookTests {
     #expect(try await other.image.width == 64)
     gate.open()
     #expect(server.requests.map(\.path) == ["/other"])
-    #expect(pipeline.jobCount == 0)
+    #expect(pipeline.loadCount == 0)
   }
 
   // MARK: Challenges
@@ -212,7 +212,7 @@ struct PipelineHookTests {
     gate.open()
     await loader.ended.value()
     #expect(parts.loader.requests.count == 1)
-    #expect(pipeline.jobCount == 0)
+    #expect(pipeline.loadCount == 0)
   }
 
   @Test(arguments: [true, false])
@@ -231,7 +231,7 @@ struct PipelineHookTests {
       #expect(error?.status == 401)
     }
     #expect(parts.loader.counts.loads == 1)
-    #expect(pipeline.jobCount == 0)
+    #expect(pipeline.loadCount == 0)
     await parts.loader.wait { $0.running == 0 }
   }
 
@@ -252,7 +252,7 @@ struct PipelineHookTests {
     await parts.loader.wait { $0.running == 0 && $0.cancelled == 1 }
     gate.open()
     #expect(parts.loader.counts.loads == 1)
-    #expect(pipeline.jobCount == 0)
+    #expect(pipeline.loadCount == 0)
   }
 
   // MARK: The address guard

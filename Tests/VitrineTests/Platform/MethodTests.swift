@@ -81,7 +81,7 @@ struct PipelineMethodTests {
       #expect((error?.cause as? HTTPError)?.code == .invalidRequest)
     }
     #expect(loads == 0)
-    #expect(pipeline.jobCount == 0)
+    #expect(pipeline.loadCount == 0)
   }
 
   @Test

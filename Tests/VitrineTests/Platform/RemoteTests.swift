@@ -100,7 +100,7 @@ struct RemoteTests {
     }
     #expect(error?.stage == .decode)
     #expect(disk.counts.writes == 0)
-    #expect(pipeline.jobCount == 0)
+    #expect(pipeline.loadCount == 0)
   }
 
   @Test
@@ -125,7 +125,7 @@ struct RemoteTests {
     await server.wait(forRequests: 1)
     task.cancel()
     await server.wait { $0.openConnections == 0 }
-    #expect(pipeline.jobCount == 0)
+    #expect(pipeline.loadCount == 0)
   }
 
   @Test

@@ -21,7 +21,7 @@ struct HangTests {
           pipeline.loadImage(for: Scene.request("second")) { _ in ends.change { $0 += 1 } }
         }
         await ends.wait { $0 == 1 }
-        #expect(pipeline.jobCount == 0)
+        #expect(pipeline.loadCount == 0)
       }
     }
   }
@@ -90,7 +90,7 @@ struct HangTests {
         let error = await #expect(throws: LoadError.self) { try await other.image }
         #expect(error?.isCancellation == true)
         // Whoever waits is told before the pipeline is.
-        try await until { pipeline.jobCount == 0 }
+        try await until { pipeline.loadCount == 0 }
       }
     }
   }
@@ -110,7 +110,7 @@ struct HangTests {
         let error = await #expect(throws: LoadError.self) { try await task.image }
         #expect(error?.isCancellation == true)
         await load.wait { $0.isCancelled }
-        try await until { pipeline.jobCount == 0 }
+        try await until { pipeline.loadCount == 0 }
       }
     }
   }

@@ -100,7 +100,7 @@ struct LateAnswerTests {
   /// Verifies that memory, disk and a pipeline of a later start serve the second version.
   private func expectSecond(_ pipeline: ImagePipeline, _ setting: Setting, _ disk: DiskCache?) async throws {
     await pipeline.cache.flush()
-    #expect(pipeline.jobCount == 0)
+    #expect(pipeline.loadCount == 0)
     if setting.hasMemory { #expect(version(of: pipeline.cachedImage(for: request())?.image) == 2) }
     #expect(version(of: try await pipeline.image(for: request(.cacheOnly))) == 2)
     guard let disk else { return }

@@ -32,12 +32,12 @@ struct LeftoverTests {
           let scope = LoadScope(pipeline)
           scope.pause()
           let task = scope.imageTask(for: Scene.request("one"))
-          // The time is asked for when the job is about to be made.
+          // The time is asked for when the load is about to begin.
           trigger.arm { task.cancel() }
           scope.resume()
           let error = await #expect(throws: LoadError.self) { try await task.image }
           #expect(error?.isCancellation == true)
-          #expect(pipeline.jobCount == 0)
+          #expect(pipeline.loadCount == 0)
         }
         // Whoever is about to let go of it does so.
         try await until { freed == nil }
@@ -65,7 +65,7 @@ struct LeftoverTests {
         prefetcher = nil
         await results.wait { $0.count >= 3 }
         #expect(results.value == [true, true, true])
-        #expect(pipeline.jobCount == 0)
+        #expect(pipeline.loadCount == 0)
       }
     }
   }

@@ -204,8 +204,8 @@ final class Scene: Sendable {
     send(to: bystanderLoad)
     await state.wait { $0.endedCount >= $0.records.count && $0.errands == 0 }
     await pipeline.cache.flush()
-    // A job may be about to be forgotten by its pool.
-    try await until { pipeline.jobCount == 0 }
+    // A load may be about to leave the table.
+    try await until { pipeline.loadCount == 0 }
     let last = state.value
     for complaint in last.records.compactMap(\.complaint) + last.failures { Issue.record("\(complaint)") }
   }

@@ -1,0 +1,272 @@
+import VitrineImaging
+import VitrineRuntime
+
+/// Inspects the bytes of an image while they arrive and decodes previews or an early image, one at a time.
+///
+/// It keeps no bytes: the body belongs to its receiver, and a preview copies its beginning. Delegates and custom
+/// decoders are called on a worker, not on the loader's thread.
+final class ArrivalFeed: Sendable {
+  /// The purpose of inspecting the bytes.
+  enum Purpose: Sendable {
+    case previews
+    /// The moment from which the image needs no further bytes, if these could be fetched later.
+    case beginning
+  }
+
+  private enum Phase {
+    /// There are too few bytes to choose a decoder.
+    case choosing
+    case following(IncrementalDecoder)
+    /// A thread inspects the bytes; others wait.
+    case looking
+    /// A preview or image is being decoded; nothing is inspected meanwhile.
+    case decoding(IncrementalDecoder)
+    case ended
+  }
+
+  private struct State {
+    var phase = Phase.choosing
+    var priority: Priority
+    /// Bytes that came while a worker inspected earlier ones, and need not wait for the next.
+    var missed: (body: Data, head: BodySink.Head)?
+    /// The inspection or decoding on a queue.
+    var item: WorkItem?
+
+    /// The number of the body that is inspected; `nil` before its first bytes.
+    var body: Int?
+
+    var isEnded: Bool { if case .ended = phase { true } else { false } }
+  }
+
+  private let purpose: Purpose
+  private let context: LoadContext
+  private let request: ImageRequest
+  private let show: @Sendable (ImageContainer, Data, BodySink.Head) -> Void
+  private let state: Lock<State>
+
+  /// Creates a feed; `show` receives what is decoded of the beginning of a body, unless the feed has been stopped.
+  init(
+    _ purpose: Purpose,
+    _ request: ImageRequest,
+    _ context: LoadContext,
+    _ priority: Priority,
+    show: @escaping @Sendable (ImageContainer, Data, BodySink.Head) -> Void,
+  ) {
+    (self.purpose, self.context, self.request, self.show) = (purpose, context, request, show)
+    state = Lock(State(priority: priority))
+  }
+
+  /// Ends the feed when the bytes are complete or no longer wanted; the image must not wait for a preview.
+  func stop() {
+    let left = state.withLock { state in
+      let left = state
+      (state.phase, state.missed, state.item) = (.ended, nil, nil)
+      return left
+    }
+    left.item?.cancel()
+  }
+
+  func setPriority(_ priority: Priority) {
+    let item = state.withLock { state in
+      state.priority = priority
+      return state.item
+    }
+    item?.priority = priority
+  }
+
+  // MARK: Inspecting
+
+  /// Inspects the body so far, unless that or a decode is under way; the next bytes make up for it.
+  func follow(_ body: Data, of head: BodySink.Head) {
+    // Custom code and questions to another process run on a worker.
+    let worker = context.decoders.own == nil ? context.decodeQueue : nil
+    let phase = state.withLock { state -> Phase? in
+      // Another body is another image.
+      guard state.body == nil || state.body == head.number else { return nil }
+      state.body = head.number
+      switch state.phase {
+      case .choosing, .following:
+        defer { state.phase = .looking }
+        return state.phase
+      case .looking:
+        if worker != nil { state.missed = (body, head) }
+        return nil
+      case .decoding, .ended: return nil
+      }
+    }
+    guard let phase else { return }
+    guard let worker else { return look(phase, body, head) }
+    if !enqueue(on: worker, { [self] _ in look(phase, body, head) }) { goOn(with: phase) }
+  }
+
+  private func look(_ phase: Phase, _ body: Data, _ head: BodySink.Head) {
+    // A download that cannot be resumed has to be complete.
+    if case .choosing = phase, purpose == .beginning, !head.partial.isWorthKeeping { return goOn(with: .ended) }
+    guard var decoder = decoder(phase, body) else { return goOn(with: .choosing) }
+    if head.total > 0 { decoder.expectedByteCount = head.total }
+    do throws(ImageError) {
+      guard let pending = try decoder.follow(body) else { return goOn(with: .following(decoder)) }
+      goOn(with: .decoding(decoder))
+      decode(pending, of: head)
+    } catch {
+      // The decode of the image itself reports what is wrong with the header.
+      goOn(with: .ended)
+    }
+  }
+
+  private func decoder(_ phase: Phase, _ body: Data) -> IncrementalDecoder? {
+    if case .following(let decoder) = phase { return decoder }
+    guard let decoders = context.decoders.decoders(for: request, arriving: body) else { return nil }
+    let previews = purpose == .previews ? request.previews : .none
+    var decoder = IncrementalDecoder(
+      options: context.decodeOptions(of: request),
+      previews: previews,
+      decoders: decoders,
+    )
+    decoder.stopsEarly = purpose == .beginning
+    return decoder
+  }
+
+  /// Ends an inspection and starts one of missed bytes; during a decode, the next bytes bring those.
+  private func goOn(with phase: Phase) {
+    // Replaced values are released after the lock.
+    let left = state.withLock { state in
+      let left = state
+      if !state.isEnded { (state.phase, state.missed) = (phase, nil) }
+      return left
+    }
+    if case .decoding = phase { return }
+    if let missed = left.missed { follow(missed.body, of: missed.head) }
+  }
+
+  // MARK: Decoding
+
+  private func decode(_ pending: PendingPreview, of head: BodySink.Head) {
+    let isDone = enqueue(on: context.decodeQueue) { [self] item in
+      defer { decoded() }
+      // A failed preview is dropped, and an early image is decoded again from all bytes: that reports the error.
+      let share = MemoryShare(of: context.decodeBudget)
+      let shown = try? context.decodeWatch.run(item, share) {
+        ImageFormat.sniff(pending.data)
+      } onStuck: { _ in
+      } _: { () throws(ImageError) in
+        try pending.decode(share, isCancelled: { item.isCancelled })
+      }
+      guard let shown = shown ?? nil, !item.isCancelled else { return }
+      var container = ImageContainer(shown.bitmap, info: shown.info)
+      container.isPreview = purpose == .previews
+      if !state.withLock({ $0.isEnded }) { show(container, pending.data, head) }
+    }
+    if !isDone { decoded() }
+  }
+
+  private func decoded() {
+    state.withLock { state in
+      if case .decoding(let decoder) = state.phase { state.phase = .following(decoder) }
+    }
+  }
+
+  /// Enqueues work, unless the queue is full: previews are dispensable.
+  private func enqueue(
+    on queue: WorkQueue,
+    _ work: @escaping @Sendable (WorkItem) -> Void,
+  ) -> Bool {
+    let priority = state.withLock { $0.priority }
+    guard let item = try? queue.enqueue(priority: priority, work) else { return false }
+    let isEnded = state.withLock { state in
+      if !state.isEnded { state.item = item }
+      return state.isEnded
+    }
+    if isEnded { item.cancel() }
+    return true
+  }
+}
+
+/// The arrival of the bytes of an image: makes previews of them if anyone watches, and the image itself once their
+/// beginning suffices, if the rest could be fetched later.
+final class Arrival: Sendable {
+  private struct State {
+    var previews: ArrivalFeed?
+    var beginning: ArrivalFeed?
+    var demand = WorkDemand(.veryLow)
+    var isStopped = false
+  }
+
+  private let request: ImageRequest
+  private let context: LoadContext
+  private let work: SharedLoad<ImageResponse>.Handle
+  private let outcome: Deferred<Result<FetchedBytes, LoadError>>
+  private let made: @Sendable (LoadedImage) -> Settlement.Made
+  private let makesPreviews: Bool
+  private let stopsEarly: Bool
+  private let state = Lock(State())
+
+  /// Creates an arrival; `outcome` receives an image made of the beginning, which `made` prepares to be stored.
+  init(
+    _ request: ImageRequest,
+    _ context: LoadContext,
+    _ work: SharedLoad<ImageResponse>.Handle,
+    _ outcome: Deferred<Result<FetchedBytes, LoadError>>,
+    _ made: @escaping @Sendable (LoadedImage) -> Settlement.Made,
+  ) {
+    (self.request, self.context, self.work) = (request, context, work)
+    (self.outcome, self.made) = (outcome, made)
+    makesPreviews = request.previews.limit > 0 && request.processors.allSatisfy(\.processesPreviews)
+    stopsEarly = request.stopsEarly && !context.storage(of: request).keepsEveryOriginal
+  }
+
+  /// Returns the demand on the bytes for a demand on the image.
+  func demand(on image: WorkDemand) -> WorkDemand {
+    let feeds = state.withLock { state in
+      state.demand = image
+      return [state.previews, state.beginning]
+    }
+    for feed in feeds { feed?.setPriority(image.priority) }
+    let wantsPartials = stopsEarly || makesPreviews && image.interest == .partials
+    return WorkDemand(image.priority, wantsPartials ? .partials : min(image.interest, .progress))
+  }
+
+  /// Inspects the bytes so far.
+  func follow(_ bytes: FetchedBytes) {
+    guard let head = bytes.arriving else { return }
+    let feeds = state.withLock { state -> [ArrivalFeed?] in
+      guard !state.isStopped else { return [] }
+      if stopsEarly, state.beginning == nil { state.beginning = beginningFeed(state.demand.priority) }
+      if makesPreviews, state.demand.interest == .partials, state.previews == nil {
+        state.previews = previewFeed(state.demand.priority)
+      }
+      return [state.previews, state.beginning]
+    }
+    for feed in feeds { feed?.follow(bytes.data, of: head) }
+  }
+
+  func stop() {
+    let feeds = state.withLock { state in
+      state.isStopped = true
+      defer { (state.previews, state.beginning) = (nil, nil) }
+      return [state.previews, state.beginning]
+    }
+    for feed in feeds { feed?.stop() }
+  }
+
+  private func previewFeed(_ priority: Priority) -> ArrivalFeed {
+    ArrivalFeed(.previews, request, context, priority) { [work] container, _, _ in
+      work.send(partial: ImageResponse(container, from: .network))
+    }
+  }
+
+  private func beginningFeed(_ priority: Priority) -> ArrivalFeed {
+    ArrivalFeed(.beginning, request, context, priority) { [request, context, outcome, made] container, data, head in
+      let validity = context.validity(of: head.stored, at: context.clock.now)
+      guard var bytes = FetchedBytes(data, beginning: head, validity) else { return }
+      let rendition = Rendition(of: container.info, context.decodeOptions(of: request))
+      let image = LoadedImage(container, of: bytes, rendition)
+      // The image is stored for every request: nothing else could spare the server a request.
+      var made = made(image)
+      made.isWanted = true
+      context.settlement.keep(made, from: .network)
+      bytes.image = image
+      outcome.resolve(.success(bytes))
+    }
+  }
+}

@@ -1,0 +1,148 @@
+import VitrineCaching
+import VitrineHTTP
+import VitrineRuntime
+
+// The response to a request: what it means for the caches, and for the callers.
+extension BytesLoad {
+  // MARK: Responses
+
+  func received(
+    _ body: BodySink.Body,
+    _ question: Question,
+    _ lease: Lease,
+    _ trace: StageTrace?,
+  ) throws(LoadError) -> FetchedBytes {
+    // Unless it has been handed on.
+    defer { lease.end { $0.giveUp() } }
+    invalidate(after: body.response)
+    let failures = context.network.failures
+    if body.response.status == 304 {
+      failures.forget(key)
+      return try revalidated(question, by: body, lease)
+    }
+    if body.response.isSuccess {
+      failures.forget(key)
+      return fetched(body, question.ask, lease)
+    }
+    let detail = "the server answered with status \(body.response.status)"
+    let error = HTTPError(.badStatus, url: source, status: body.response.status, detail)
+    record(error, body, question)
+    return try standIn(for: LoadError(error, source), question, trace)
+  }
+
+  func failed(
+    _ error: HTTPError,
+    _ question: Question,
+    _ lease: Lease,
+    _ trace: StageTrace?,
+  ) throws(LoadError) -> FetchedBytes {
+    defer { lease.end { $0.giveUp() } }
+    guard !error.isCancellation else { throw LoadError(.cancelled, .fetch, source, "cancelled", cause: error) }
+    if let known = error.cause as? RememberedFailure { return try standIn(for: known.error, question, trace) }
+    record(error, nil, question)
+    return try standIn(for: LoadError(error, source), question, trace)
+  }
+
+  /// Records a failure, unless a hook may answer the same challenge otherwise the next time.
+  private func record(_ error: HTTPError, _ body: BodySink.Body?, _ question: Question) {
+    guard error.status != 401 || context.network.hooks.challenge == nil else { return }
+    let now = context.clock.now
+    context.network.failures.record(
+      error,
+      // Responses to other requests are cached by rules of their own (RFC 9110, section 9.3.3).
+      request.isPlainGet ? body?.head.stored : nil,
+      retryAfter: body?.response.retryAfter(now: now),
+      for: key,
+      question.change.withLock { $0 },
+      now: now,
+      uptime: context.clock.uptime,
+    )
+  }
+
+  /// Drops cached responses of a resource that the request may have changed (RFC 9111, section 4.4).
+  private func invalidate(after response: HTTPResponse) {
+    guard !request.method.isSafe, response.status < 400 || response.redirectCount > 0 else { return }
+    let resource = request.asGet
+    context.network.failures.forget(resource.keys.fetch)
+    context.settlement.invalidate(resource)
+  }
+
+  /// Returns the stored bytes if they may stand in for the error, else throws the error.
+  func standIn(
+    for error: LoadError,
+    _ question: Question,
+    _ trace: StageTrace?,
+  ) throws(LoadError) -> FetchedBytes {
+    guard let stored = question.stored?.value, stored.plan.allowsStale(after: error, now: context.clock.now) else {
+      throw error
+    }
+    trace?.note("fallback", .text(error.detail))
+    return try serve(stored.found, stored.plan, isStale: true)
+  }
+
+  private func fetched(_ body: BodySink.Body, _ ask: SourceRecord.Ask, _ lease: Lease) -> FetchedBytes {
+    context.settlement.dropDoomed()
+    let (stored, now) = (body.head.stored, context.clock.now)
+    var validity = context.validity(of: stored, at: now)
+    // Responses to other requests need an explicit lifetime (RFC 9110, section 9.3.3).
+    if !request.isPlainGet, !stored.hasExplicitLifetime { validity.isKept = false }
+    let (request, record) = context.place(of: stored.variation, request, record)
+    let isElsewhere = request.keys.fetch != self.request.keys.fetch
+    if isElsewhere, let recording = body.recording {
+      context.settlement.pending.add { await recording.drop() }
+    }
+    let whole = Settlement.Body(
+      data: body.data,
+      contentID: body.contentID,
+      stored: stored,
+      validity: validity,
+      time: now,
+      response: body.response,
+      recording: isElsewhere ? nil : body.recording,
+      ask: ask,
+      record: record,
+    )
+    let lease = lease.take()
+    let bytes = FetchedBytes(
+      data: body.data,
+      contentID: body.contentID,
+      validity: validity,
+      origin: .network,
+      status: stored.status,
+      headers: body.response.headers,
+      url: body.response.url.string,
+      ask: ask,
+    )
+    let answer = Answer(to: bytes) { [settlement = context.settlement] word in
+      settlement.settle(whole, of: request, word)
+      switch word {
+      case .keep: lease?.finish()
+      case .good(isKept: true): break
+      case .good(isKept: false), .bad: lease?.giveUp()
+      }
+    }
+    // Bytes must be storable to answer a request that comes after them.
+    if validity.isKept, !isElsewhere { context.arrived.add(answer, for: context.bytesKey(of: request)) }
+    return bytes.with(answer)
+  }
+
+  private func revalidated(
+    _ question: Question,
+    by body: BodySink.Body,
+    _ lease: Lease,
+  ) throws(LoadError) -> FetchedBytes {
+    guard let found = question.stored?.value.found, let entry = found.entry,
+      let stored = found.findings.original?.stored
+    else {
+      let detail = "the server answered 304 to a request that was not conditional"
+      throw LoadError(.fetchFailed, .fetch, source, detail)
+    }
+    let renewed = stored.renewed(by: body.response, requested: question.time, received: body.head.stored.received)
+    let validity = context.validity(of: renewed, at: context.clock.now)
+    context.settlement.renew(request, entry.contentID, renewed, validity, question.ask, record)
+    lease.end { $0.finish() }
+    var bytes = bytes(of: entry, renewed, validity, .revalidated)
+    (bytes.url, bytes.ask) = (body.response.url.string, question.ask)
+    return bytes
+  }
+}

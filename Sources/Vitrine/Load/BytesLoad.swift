@@ -1,0 +1,308 @@
+import VitrineCaching
+import VitrineHTTP
+import VitrineRuntime
+
+/// The load of the bytes of a URL: from disk while they are fresh, else from the server, as a ``BytesPlan`` says.
+///
+/// Bytes from the server are stored once a caller has accepted them; see ``Answer``.
+struct BytesLoad: Sendable {
+  let request: ImageRequest
+  let original: KnownOriginal
+  let record: SourceRecord
+  let context: LoadContext
+  let work: SharedLoad<FetchedBytes>.Handle
+
+  var source: String { request.name }
+  var key: CacheKey { request.keys.fetch }
+
+  init(
+    _ request: ImageRequest,
+    _ original: KnownOriginal,
+    _ record: SourceRecord,
+    _ context: LoadContext,
+    _ work: SharedLoad<FetchedBytes>.Handle,
+  ) {
+    (self.request, self.original, self.record, self.context, self.work) = (request, original, record, context, work)
+  }
+
+  func load() async throws(LoadError) -> FetchedBytes {
+    try await context.traced(.fetch, source, work) { trace throws(LoadError) in
+      let url: HTTPURL
+      do throws(HTTPError) {
+        if let known = request.keys.url { url = known } else { url = try HTTPURL(source) }
+      } catch {
+        throw LoadError(.invalidURL, .request, source, error.detail, cause: error)
+      }
+      let lease = Lease()
+      do throws(LoadError) {
+        return try await load(url, lease, trace)
+      } catch {
+        // The work was not done: another machine may do it.
+        lease.end { $0.pass() }
+        throw error
+      }
+    }
+  }
+
+  /// The right to ask the server for all machines, while it is held.
+  final class Lease: Sendable {
+    private let lease = Lock<WorkLease?>(nil)
+
+    func hold(_ lease: WorkLease?) { self.lease.withLock { $0 = lease } }
+
+    func take() -> WorkLease? { lease.withLock { $0.take() } }
+
+    func end(_ body: (WorkLease) -> Void) { take().map(body) }
+  }
+
+  // MARK: Carrying out a plan
+
+  func load(_ url: HTTPURL, _ lease: Lease, _ trace: StageTrace?) async throws(LoadError) -> FetchedBytes {
+    let search = BytesSearch(request, url, source, context)
+    var isCoordinated = false
+    var found: BytesSearch.Found
+    if let known = search.found(original) {
+      found = known
+    } else {
+      trace?.enter("look-up")
+      found = await run(on: context.stepper) { await search.find(original) }
+    }
+    while true {
+      let plan = context.bytesPlan(request, source, found.findings, now: context.clock.now)
+      trace?.note("decision", .text("\(plan.decision.action): \(plan.decision.reason)"))
+      if plan.decision.reason == .vary, let stored = found.findings.original?.stored,
+        let other = context.otherVariant(than: stored.variation, of: request)
+      {
+        lease.end { $0.pass() }
+        let load = context.bytesLoad(other)
+        return try await work.value(of: load, in: context.bytes, trace, partial: { work.send(partial: $0) })
+      }
+      if !isCoordinated, plan.asks, let coordinator = context.coordinator(for: request) {
+        isCoordinated = true
+        trace?.enter("lease")
+        // Another machine may have stored entries meanwhile.
+        found = await run(on: context.stepper) {
+          lease.hold(await coordinator.enter(key))
+          return await search.find(.unknown)
+        }
+        guard !Task.isCancelled else { throw .cancelled }
+        continue
+      }
+      // Another machine has fetched the bytes.
+      if !plan.asks { lease.end { $0.pass() } }
+      switch plan.step {
+      case .serve(let isStale): return try serve(found, plan, isStale: isStale)
+      case .serveAndRevalidate: return try serve(found, plan, isStale: true, isRevalidationDue: true)
+      case .standIn(let error):
+        trace?.note("fallback", .text(error.detail))
+        return try serve(found, plan, isStale: true)
+      case .fail(let error): throw error
+      case .ask(let conditions, let resumption):
+        let stored = found.findings.original == nil ? nil : Box(Stored(found: found, plan: plan))
+        return try await ask(url, conditions, resumption, stored, lease, trace)
+      }
+    }
+  }
+
+  func serve(
+    _ found: BytesSearch.Found,
+    _ plan: BytesPlan,
+    isStale: Bool,
+    isRevalidationDue: Bool = false,
+  ) throws(LoadError) -> FetchedBytes {
+    guard let entry = found.entry, let stored = found.findings.original?.stored else {
+      throw LoadError(.notCached, .fetch, source, "the stored bytes are gone")
+    }
+    let now = context.clock.now
+    // With the standard policy, the plan's decision is complete, and nothing is parsed twice.
+    let validity =
+      request.cachePolicy == .standard && !request.limitsAge
+      ? Validity(of: stored, plan.decision, at: now) : context.validity(of: stored, at: now)
+    var bytes = bytes(of: entry, stored, validity, .disk)
+    (bytes.isStale, bytes.isRevalidationDue) = (isStale, isRevalidationDue)
+    return bytes
+  }
+
+  func bytes(
+    of entry: CachedData,
+    _ stored: StoredResponse,
+    _ validity: Validity,
+    _ origin: ImageResponse.Origin,
+  ) -> FetchedBytes {
+    let bytes = FetchedBytes(
+      data: entry.data,
+      contentID: entry.contentID,
+      validity: validity,
+      origin: origin,
+      status: stored.status,
+      headers: stored.headers,
+      url: request.keys.url?.string,
+    )
+    // Stored bytes that are no image are dropped, so that the next request fetches them again.
+    let answer = Answer(to: bytes) { [key, settlement = context.settlement] word in
+      if word == .bad { settlement.drop([key]) }
+    }
+    return bytes.with(answer)
+  }
+
+  // MARK: Requests
+
+  /// The stored bytes, which a response renews, or which are served in place of an error.
+  struct Stored: Sendable {
+    let found: BytesSearch.Found
+    let plan: BytesPlan
+  }
+
+  /// A request to a server, and the findings for which it is sent.
+  struct Question: Sendable {
+    /// The stored bytes; boxed, since most requests that wait long have none.
+    let stored: Box<Stored>?
+    let resumption: Resumption?
+    /// The place among all requests, and the time of sending.
+    let ask: SourceRecord.Ask
+    let time: Date
+    /// The change that the hook before sending has made.
+    let change = Lock(RequestChange?.none)
+  }
+
+  func ask(
+    _ url: HTTPURL,
+    _ conditions: HTTPFields,
+    _ resumption: Resumption?,
+    _ stored: Box<Stored>?,
+    _ lease: Lease,
+    _ trace: StageTrace?,
+  ) async throws(LoadError) -> FetchedBytes {
+    if request.cachePolicy == .reload { context.network.failures.forget(key) }
+    var resumption = resumption
+    while true {
+      let (ask, now) = (context.sources.nextAsk(), context.clock.now)
+      let question = Question(stored: stored, resumption: resumption, ask: ask, time: now)
+      switch try await send(question, to: url, conditions, trace) {
+      case .body(let body): return try received(body, question, lease, trace)
+      case .error(let error): return try failed(error, question, lease, trace)
+      case .startOver:
+        // The server refused to resume. It happens once, since no partial download is left.
+        resumption = nil
+        if let partials = context.partials { await run(on: context.stepper) { await partials.remove(key) } }
+      }
+    }
+  }
+
+  func send(
+    _ question: Question,
+    to url: HTTPURL,
+    _ conditions: HTTPFields,
+    _ trace: StageTrace?,
+  ) async throws(LoadError) -> BodySink.End {
+    guard !Task.isCancelled else { throw .cancelled }
+    let fields = context.fields(of: request)
+    let limit = context.configuration.maxResponseBytes
+    var http = request.httpRequest(url, fields, priority: work.priority, limit: limit)
+    for condition in conditions { http.headers[condition.name] = condition.value }
+    question.resumption?.ask(in: &http)
+    if let resumption = question.resumption { trace?.note("resumed at", .number(resumption.count)) }
+    trace?.enter("queue")
+    let outcome = Deferred<Result<BodySink.End, LoadError>>()
+    let sink = BodySink(plan(for: question, http, fields, trace), trace) { [work] event in
+      switch event {
+      case .progress(let completed, let total): work.send(progress: completed, of: total)
+      case .arriving(let data, let head): work.send(partial: FetchedBytes(data, of: head))
+      case .end(let end): outcome.resolve(.success(end))
+      }
+    }
+    let transfer = Transfer(http, by: context.network.loader, into: sink)
+    work.readProgress { sink.known }
+    work.follow { demand in
+      sink.watch(demand.interest)
+      transfer.setPriority(demand.priority)
+    }
+    defer {
+      work.follow(nil)
+      work.readProgress(nil)
+    }
+    return try await outcome.value(orCancelled: .failure(.cancelled)) { transfer.cancel() }.get()
+  }
+
+  func plan(
+    for question: Question,
+    _ http: HTTPRequest,
+    _ fields: HTTPFields,
+    _ trace: StageTrace?,
+  ) -> BodySink.Plan {
+    var plan = BodySink.Plan(
+      fields: fields,
+      requested: question.time,
+      clock: context.clock,
+      pending: context.settlement.pending,
+    )
+    plan.hooks = context.network.hooks
+    if let willSend = plan.hooks.willSend {
+      plan.hooks.willSend = watching(willSend, changes: question.change, fields)
+    }
+    if let challenge = plan.hooks.challenge {
+      plan.hooks.challenge = { [work] in
+        let answer = try await challenge($0)
+        try work.checkIsWanted()
+        return answer
+      }
+    }
+    if let trace {
+      plan.hooks.didTransfer = { trace.add($0) }
+      plan.hooks.measuresInPlace = true
+      plan.hooks.onRateLimited = { trace.note("rate limited", .flag(true)) }
+    }
+    if http.method != .head { plan.limit = http.maxResponseBytes }
+    plan.resumption = question.resumption
+    let keepsOriginal = context.keepsOriginal(of: request)
+    let isResuming = question.resumption != nil
+    let mayKeep = context.partials?.allowsWriting(request, keepsOriginal: keepsOriginal) ?? false
+    if let partials = context.partials, request.keys.allowsResuming, mayKeep || isResuming {
+      plan.record = { [key, context] head in
+        let partial = head.partial
+        if head.resumption != nil || partial.isWorthKeeping, mayKeep {
+          let (resumption, stepper) = (head.resumption, context.stepper)
+          return BodyRecording(partial, for: key, in: partials, after: resumption, stepper, context.clock)
+        }
+        // The partial download belongs to another version.
+        if isResuming, head.resumption == nil, head.response.status == 200 { context.settlement.dropPartial(of: key) }
+        return nil
+      }
+    }
+    return plan
+  }
+
+  /// Returns the hook before sending, which then also looks whether the request has failed before as it is now, and
+  /// whether it is still wanted.
+  func watching(
+    _ willSend: @escaping @Sendable (inout HTTPRequest) async throws -> Void,
+    changes: Lock<RequestChange?>,
+    _ fields: HTTPFields,
+  ) -> @Sendable (inout HTTPRequest) async throws -> Void {
+    { [self] http in
+      let before = http
+      try await willSend(&http)
+      try work.checkIsWanted()
+      let change = RequestChange(from: before, to: http)
+      changes.withLock { $0 = change }
+      let (failures, clock) = (context.network.failures, context.clock)
+      if let error = failures.error(
+        for: request,
+        source,
+        fields: fields,
+        change,
+        now: clock.now,
+        uptime: clock.uptime,
+      ) {
+        throw RememberedFailure(error: error)
+      }
+    }
+  }
+}
+
+extension WorkHandle {
+  /// Throws if the load was abandoned: a hook may end before the loader learns of that, and nothing must be sent then.
+  fileprivate func checkIsWanted() throws {
+    if hasEnded { throw CancellationError() }
+  }
+}

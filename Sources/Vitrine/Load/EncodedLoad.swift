@@ -1,0 +1,303 @@
+import VitrineCaching
+import VitrineHTTP
+import VitrineImaging
+import VitrineRuntime
+
+/// The load of an image as a file: from disk, or encoded from the image, once for all callers.
+///
+/// If metadata of the original is wanted, the original's bytes are fetched first, and served as they are where nothing
+/// has to change.
+///
+/// Equal encodings give the same bytes for the same picture, whatever the caches hold. So nothing is encoded from
+/// pixels that were stored with losses or resampled from others (``ImageRequest/isExact``).
+struct EncodedLoad: Sendable {
+  private let request: ImageRequest
+  private let encoding: ImageEncoding
+  private let key: CacheKey
+  private let context: LoadContext
+  private let work: SharedLoad<EncodedImage>.Handle
+  private let trace: StageTrace?
+  private let record: SourceRecord
+  /// The latest ask of the source when the load began; see ``ImageLoad``.
+  private let ask: SourceRecord.Ask
+
+  private var settlement: Settlement { context.settlement }
+  private var keepsOriginal: Bool { context.keepsOriginal(of: request) }
+
+  init(
+    _ request: ImageRequest,
+    _ encoding: ImageEncoding,
+    _ key: CacheKey,
+    _ context: LoadContext,
+    _ work: SharedLoad<EncodedImage>.Handle,
+    _ trace: StageTrace?,
+  ) {
+    var request = request
+    request.isExact = true
+    (self.request, self.encoding, self.key, self.context) = (request, encoding, key, context)
+    (self.work, self.trace) = (work, trace)
+    record = context.sources.record(of: request.keys.fetch)
+    ask = record.ask
+  }
+
+  func load() async throws(LoadError) -> EncodedImage {
+    guard let search = EncodedSearch(request, key, context) else { return try await make(.unknown).image }
+    trace?.enter("look-up")
+    if let known = known(await find(search)) { return try await serve(known) }
+    var lease: WorkLease?
+    var original = KnownOriginal.unknown
+    if let coordinator = context.coordinator(for: request) {
+      trace?.enter("lease")
+      lease = await run(on: context.stepper) { await coordinator.enter(key) }
+      guard !Task.isCancelled else {
+        lease?.pass()
+        throw .cancelled
+      }
+      let found = await find(search)
+      if let known = known(found) {
+        // Another machine has made it.
+        lease?.pass()
+        return try await serve(known)
+      }
+      original = found.original
+    }
+    do throws(LoadError) {
+      let (image, isShared) = try await make(original)
+      if isShared { lease?.finish() } else { lease?.giveUp() }
+      return image
+    } catch {
+      if error.isCancellation { lease?.pass() } else { lease?.giveUp() }
+      throw error
+    }
+  }
+
+  private func find(_ search: EncodedSearch) async -> EncodedSearch.Found {
+    await run(on: context.stepper) { await search.find() }
+  }
+
+  // MARK: On disk
+
+  /// A file on disk, and its use.
+  private struct Known {
+    let image: EncodedImage
+    let use: LoadPlan.Use
+    let isRenewed: Bool
+    let original: KnownOriginal
+  }
+
+  private func known(_ found: EncodedSearch.Found) -> Known? {
+    trace?.note("found", .flag(found.plan.use != nil))
+    if found.plan.isUseless { settlement.drop([key]) }
+    guard let use = found.plan.use, let data = found.data, let stored = found.stored, let header = stored.header,
+      let validity = found.plan.validity
+    else { return nil }
+    let image = EncodedImage(data, header, stored.contentID, validity, from: .disk)
+    return Known(image: image, use: use, isRenewed: found.plan.isRenewed, original: found.original)
+  }
+
+  private func serve(_ known: Known) async throws(LoadError) -> EncodedImage {
+    switch known.use {
+    case .serve(let isStale):
+      if known.isRenewed { settlement.renewEncoded(made(known.image)) }
+      return known.image.served(isStale: isStale)
+    case .serveAndRevalidate: return known.image.served(isStale: true, isRevalidationDue: true)
+    case .confirm: return try await confirm(known)
+    }
+  }
+
+  private func made(_ image: EncodedImage) -> Settlement.Encoded {
+    Settlement.Encoded(image: image, key: key, request: request, ask: ask, record: record)
+  }
+
+  /// Revalidates a stale file: serves it if its bytes are unchanged, else makes it of the new ones.
+  private func confirm(_ known: Known) async throws(LoadError) -> EncodedImage {
+    let bytes: FetchedBytes
+    do throws(LoadError) {
+      // All of the bytes could not confirm an image made from their beginning.
+      guard !known.image.source.isOfBeginning else { return try await make(known.original).image }
+      bytes = try await fetch(known.original)
+    } catch {
+      // A reload gets an error rather than a stale image.
+      guard request.cachePolicy != .reload, error.allowsStale(known.image.validity, now: context.clock.now) else {
+        throw error
+      }
+      trace?.note("fallback", .text(error.detail))
+      return known.image.served(isStale: true)
+    }
+    guard bytes.contentID == known.image.source else { return try await make(of: bytes).image }
+    let image = known.image.served(bytes)
+    bytes.answer?.accept(keeps: keepsOriginal)
+    settlement.renewEncoded(made(image))
+    return image
+  }
+
+  // MARK: Making
+
+  private typealias Made = (image: EncodedImage, isShared: Bool)
+
+  private func fetch(_ original: KnownOriginal) async throws(LoadError) -> FetchedBytes {
+    let load = context.bytesLoad(request, original: record.ask == ask ? original : .unknown, record: record)
+    return try await work.value(of: load, in: context.bytes, trace, demand: Self.ofProgress)
+  }
+
+  private func make(_ original: KnownOriginal) async throws(LoadError) -> Made {
+    guard encoding.metadata == .strip else { return try await make(of: try await fetch(original)) }
+    return (try await encode(try await image(.unknown), nil), true)
+  }
+
+  private func make(of bytes: FetchedBytes) async throws(LoadError) -> Made {
+    guard encoding.metadata != .strip else { return (try await encode(try await image(of: bytes), nil), true) }
+    var bytes = bytes
+    var changes = 0
+    while true {
+      let metadata: ImageMetadata?
+      switch try await inspect(bytes) {
+      case .original(let info):
+        bytes.answer?.accept(keeps: keepsOriginal)
+        return (EncodedImage(original: bytes, info), false)
+      case .metadata(let found): metadata = found
+      }
+      let image = try await image(of: bytes)
+      let isSame = image.contentID == bytes.contentID
+      // If other bytes have come meanwhile, theirs are read, up to two times.
+      guard isSame || changes == 2 else {
+        changes += 1
+        bytes = try await fetch(.unknown)
+        continue
+      }
+      return (try await encode(image, isSame ? metadata : nil), true)
+    }
+  }
+
+  /// The findings in the original's bytes.
+  private enum Inspection: Sendable {
+    /// The original's bytes are the file that was asked for.
+    case original(ImageInfo)
+    case metadata(ImageMetadata?)
+  }
+
+  /// Reads the metadata in the original's bytes, before its pixels.
+  private func inspect(_ bytes: FetchedBytes) async throws(LoadError) -> Inspection {
+    try await perform { [context, request, encoding] _ in
+      let decoders = context.decoders.decoders(for: request, of: bytes.data)
+      let limits = context.configuration.decodeLimits
+      // The load of the image judges bytes that are no image, and may fetch them again.
+      guard let info = try? decoders.info(of: bytes.data, limits: limits) else { return .metadata(nil) }
+      if request.isAnswered(by: info, as: encoding, context.configuration.encoders) { return .original(info) }
+      return .metadata(try? decoders.metadata(of: bytes.data, limits: limits))
+    }
+  }
+
+  /// Returns the image that is made of some bytes, from memory if it is there.
+  private func image(of bytes: FetchedBytes) async throws(LoadError) -> ImageResponse {
+    let last = request.processors.count
+    let known = context.findingsInMemory(request, step: last, at: context.clock.now).known
+    guard let known, known.step == last, known.image.contentID == bytes.contentID, bytes.contentID != .none else {
+      return try await image(.bytes(bytes))
+    }
+    bytes.answer?.accept(keeps: keepsOriginal)
+    return ImageResponse(known.image.with(bytes.validity, status: bytes.status), from: bytes)
+  }
+
+  private func image(_ start: ImageLoad.Start) async throws(LoadError) -> ImageResponse {
+    try await work.value(of: context.imageLoad(request, start), in: context.images, trace, demand: Self.ofProgress)
+  }
+
+  /// A file needs no previews, and stores itself instead of the finished image.
+  private static let ofProgress: @Sendable (WorkDemand) -> WorkDemand = { demand in
+    WorkDemand(demand.priority, min(demand.interest, .progress))
+  }
+
+  private func encode(_ image: ImageResponse, _ metadata: ImageMetadata?) async throws(LoadError) -> EncodedImage {
+    try await perform { [self] item in
+      var container = image.container
+      if metadata != nil { container.metadata = metadata }
+      let share = MemoryShare(of: context.decodeBudget)
+      defer { share.release() }
+      let (data, format) = try context.configuration.encoders.encode(
+        container,
+        as: encoding,
+        within: share,
+        limit: context.configuration.maxEncodeBytes,
+        isCancelled: { item.isCancelled },
+      )
+      let encoded = EncodedImage(data, format, of: image)
+      settlement.keep(made(encoded))
+      return encoded
+    }
+  }
+
+  private func perform<Output: Sendable>(
+    _ body: @escaping @Sendable (WorkItem) throws -> Output
+  ) async throws(LoadError) -> Output {
+    try await work.perform(trace) { priority, work throws(WorkQueueError) in
+      try context.processQueue.enqueue(priority: priority, work)
+    } full: {
+      LoadError(.overloaded, .encode, request.name, "too many images are waiting to be encoded")
+    } _: { [request] item throws(LoadError) in
+      do {
+        return try body(item)
+      } catch {
+        throw LoadError(encoding: error, request.name)
+      }
+    }
+  }
+}
+
+extension EncodedImage {
+  /// Returns the same image, served in another way.
+  fileprivate func served(isStale: Bool, isRevalidationDue: Bool = false) -> EncodedImage {
+    EncodedImage(
+      data,
+      Header(of: self),
+      source,
+      validity,
+      from: .disk,
+      isStale: isStale,
+      isRevalidationDue: isRevalidationDue,
+    )
+  }
+
+  /// Returns the same image after its bytes have been revalidated.
+  fileprivate func served(_ bytes: FetchedBytes) -> EncodedImage {
+    EncodedImage(
+      data,
+      Header(Header(of: self), bytes.validity),
+      source,
+      bytes.validity,
+      from: bytes.origin,
+      isStale: bytes.isStale,
+      isRevalidationDue: bytes.isRevalidationDue,
+    )
+  }
+}
+
+extension ImageRequest {
+  /// Returns `true` if an original is what the request would give in an encoding, so that its bytes may be served.
+  ///
+  /// It must be of the format, at the size, with all of its metadata and frames.
+  func isAnswered(by info: ImageInfo, as encoding: ImageEncoding, _ encoders: EncoderRegistry) -> Bool {
+    guard encoding.metadata == .keep, processors.isEmpty, frame == 0, animates || info.frameCount <= 1,
+      !info.isVector, encoders.mayServe(info.format, as: encoding)
+    else { return false }
+    guard let size else { return true }
+    guard let plan = try? SamplingPlan(size, width: info.width, height: info.height) else { return false }
+    return plan == SamplingPlan(width: info.width, height: info.height)
+  }
+}
+
+extension LoadError {
+  /// Creates a ``LoadError`` from an error of encoding.
+  fileprivate init(encoding error: any Error, _ source: String) {
+    guard let error = error as? ImageError else {
+      self.init(.unencodable, .encode, source, "\(error)", cause: error)
+      return
+    }
+    switch error.code {
+    case .cancelled: self.init(.cancelled, .encode, source, "cancelled")
+    case .notEncodable: self.init(.unencodable, .encode, source, error.detail, cause: error)
+    // A frame of an animation is decoded when it is written.
+    default: self.init(.undecodable, .decode, source, error.detail, cause: error)
+    }
+  }
+}

@@ -1,0 +1,279 @@
+import VitrineCaching
+import VitrineHTTP
+import VitrineImaging
+import VitrineRuntime
+
+// The making of an image: decoding, resampling, processing.
+extension ImageLoad {
+  // MARK: Decoding
+
+  /// Decodes bytes; stored bytes that are no image are fetched again, once, and the response replaces them.
+  func decode(_ bytes: FetchedBytes) async throws(LoadError) -> ImageResponse {
+    do throws(LoadError) {
+      return try await image(of: bytes)
+    } catch {
+      guard !error.isCancellation, !error.isOfDecoder else { throw error }
+      guard request.cachePolicy != .cacheOnly, bytes.origin == .disk || bytes.origin == .revalidated else {
+        bytes.answer?.reject()
+        throw error
+      }
+    }
+    do throws(LoadError) {
+      var reload = request
+      reload.cachePolicy = .reload
+      let fresh = try await arrive(context.bytesLoad(reload, record: record))
+      let image = try await image(of: fresh)
+      // Nothing replaces the stored bytes where a beginning suffices.
+      if fresh.image != nil { bytes.answer?.reject() }
+      return image
+    } catch {
+      if !error.isCancellation, !error.isOfDecoder { bytes.answer?.reject() }
+      throw error
+    }
+  }
+
+  private func image(of bytes: FetchedBytes) async throws(LoadError) -> ImageResponse {
+    if let image = bytes.image {
+      stage?.note("made from its beginning", .number(image.byteCount))
+      return ImageResponse(image, from: .network)
+    }
+    reportCount(bytes.origin, bytes.data.count)
+    let place = try await takePlace(.decode)
+    let outcome = Outcome()
+    // Decoding a tiny image costs less than waking a thread.
+    if isTiny(bytes.data) {
+      stage?.enter("work")
+      return handing(place, to: try make(of: bytes, nil, outcome))
+    }
+    let image = try await perform(.decode, outcome) { [self] item throws(LoadError) in
+      try make(of: bytes, item, outcome)
+    }
+    return handing(place, to: image)
+  }
+
+  /// Decodes bytes on the calling thread, and has bytes and image stored.
+  private func make(of bytes: FetchedBytes, _ item: WorkItem?, _ outcome: Outcome) throws(LoadError) -> ImageResponse {
+    let options = context.decodeOptions(of: request)
+    var container = try decode(bytes.data, options, item, outcome)
+    if request.keepsEncodedData { container.encodedData = bytes.data }
+    let image = LoadedImage(container, of: bytes, Rendition(of: container.info, options))
+    // The bytes first, since this drops what was made from others.
+    bytes.answer?.accept(keeps: context.keepsOriginal(of: request))
+    context.settlement.keep(made(image), from: bytes.origin)
+    return ImageResponse(image, from: bytes)
+  }
+
+  private typealias Outcome = Deferred<Result<ImageResponse, LoadError>>
+
+  /// Decodes on the calling thread, within the memory of all decodes.
+  private func decode(
+    _ data: Data,
+    _ options: DecodeOptions,
+    _ item: WorkItem?,
+    _ outcome: Outcome,
+  ) throws(LoadError) -> ImageContainer {
+    let share = MemoryShare(of: context.decodeBudget)
+    var options = options
+    options.isCancelled = { item?.isCancelled ?? false }
+    options.memoryShare = share
+    let decoders = context.decoders
+    do throws(ImageError) {
+      return try context.decodeWatch.run(item, share) {
+        decoders.decoders(for: request, of: data).format(of: data)
+      } onStuck: { [source] error in
+        _ = BorrowedThread.run { outcome.resolve(.failure(LoadError(error, .decode, source))) }
+      } _: { () throws(ImageError) in
+        try decoders.decoders(for: request, of: data).decode(data, options)
+      }
+    } catch {
+      throw LoadError(error, .decode, source)
+    }
+  }
+
+  /// Returns true if the header confirms that an image of few bytes is tiny; false with custom or remote decoders.
+  private func isTiny(_ data: Data) -> Bool {
+    guard data.count <= 1024, context.configuration.decodesTinyImagesInline,
+      let info = try? context.decoders.own?.info(of: data)
+    else { return false }
+    return info.width * info.height <= 4096 && !info.isVector
+  }
+
+  // MARK: Places
+
+  /// Takes a place, if the image is made to be encoded.
+  func takePlace(_ stage: LoadError.Stage) async throws(LoadError) -> MakingPlace? {
+    guard request.isExact else { return nil }
+    self.stage?.enter("queue")
+    let outcome = Deferred<MakingPlace?>()
+    let entry = context.places.enter(request.lane) { place in
+      Task(executorPreference: context.stepper) { if !outcome.resolve(place) { withExtendedLifetime(place) {} } }
+    }
+    switch entry {
+    case .place(let place): return place
+    case .full: throw overloaded(stage)
+    case .waiting(let number):
+      let place = await outcome.value(orCancelled: nil) { [context, lane = request.lane] in
+        context.places.leave(lane, number)
+      }
+      guard let place else { throw .cancelled }
+      return place
+    }
+  }
+
+  /// Returns the image, with its place until it is encoded.
+  private func handing(_ place: MakingPlace?, to image: ImageResponse) -> ImageResponse {
+    var image = image
+    place?.offer(image.image.byteCount)
+    // A caller may hold an image that is not encoded for as long as it likes.
+    image.place = request.isExact ? place : nil
+    return image
+  }
+
+  // MARK: Resampling and processing
+
+  func resample(_ larger: LargerVariant) async throws(LoadError) -> ImageResponse {
+    stages?.enter(.resample)
+    return try await perform(.process) { [self] item throws(LoadError) in
+      var container = larger.image.container
+      do throws(ImageError) {
+        container.bitmap = try container.bitmap.resampled(
+          larger.plan,
+          of: (container.info.width, container.info.height),
+          filter: larger.rendition.filter,
+          usesLinearLight: larger.rendition.usesLinearLight,
+          limits: context.configuration.decodeLimits,
+          isCancelled: { item.isCancelled },
+        )
+      } catch {
+        throw LoadError(error, .process, source)
+      }
+      let smaller = larger.image.replacing(container, larger.rendition, isApproximate: true)
+      context.settlement.keep(made(smaller), from: .memory)
+      return ImageResponse(smaller, from: .memory)
+    }
+  }
+
+  /// Runs the load's last processor on the result of another load.
+  func process(_ load: SharedLoad<ImageResponse>) async throws(LoadError) -> ImageResponse {
+    let processor = request.processors[step - 1]
+    stages?.enter(.process)
+    stage?.note("processor", .text(processor.identifier))
+    let previews = ProcessedPreviews(processor, context, work) { [self] in processingContext($0) }
+    let demand: @Sendable (WorkDemand) -> WorkDemand = { WorkDemand($0.priority, $0.interest) }
+    var input = try await work.value(
+      of: load,
+      in: context.images,
+      stage,
+      demand: demand,
+      partial: { previews.add($0) },
+    )
+    reportCount(input.origin, input.byteCount)
+    var place = input.place
+    if request.isExact, place?.take() != true {
+      // Another load has the picture's place, and makes something else of it. A load that waits for a place holds none.
+      (place, input.place) = (nil, nil)
+      place = try await takePlace(.process)
+    }
+    let image = try await perform(.process) { [self, input, place] item throws(LoadError) in
+      let container: ImageContainer
+      do throws(ImageError) {
+        container = try processor.process(input.container, processingContext(item))
+      } catch {
+        guard !error.isCancellation else { throw LoadError(error, .process, source) }
+        // The error of a user's processor says more than the code does.
+        throw LoadError(.processingFailed, .process, source, error.detail, cause: error.cause ?? error)
+      }
+      let image = input.loaded.replacing(container, nil)
+      place?.hold(container.bitmap.byteCount)
+      context.settlement.keep(made(image), from: input.origin)
+      return input.replacing(image)
+    }
+    return handing(place, to: image)
+  }
+
+  /// Returns the circumstances of a processor that runs for the load.
+  private func processingContext(_ item: WorkItem) -> ProcessingContext {
+    ProcessingContext(
+      scale: request.scale,
+      limits: context.configuration.decodeLimits,
+      isCancelled: { item.isCancelled },
+    )
+  }
+
+  /// Has the number of bytes that have come from the server be the load's progress.
+  private func reportCount(_ origin: ImageResponse.Origin, _ count: Int) {
+    if origin == .network { work.readProgress { WorkProgress(count, of: count) } }
+  }
+
+  func perform<Output: Sendable>(
+    _ stage: LoadError.Stage,
+    _ outcome: Deferred<Result<Output, LoadError>> = Deferred(),
+    _ body: @escaping @Sendable (WorkItem) throws(LoadError) -> Output,
+  ) async throws(LoadError) -> Output {
+    let queue = stage == .decode ? context.decodeQueue : context.processQueue
+    return try await work.perform(self.stage, outcome: outcome) { priority, work throws(WorkQueueError) in
+      try queue.enqueue(priority: priority, work)
+    } full: {
+      overloaded(stage)
+    } _: { item throws(LoadError) in
+      try body(item)
+    }
+  }
+
+  private func overloaded(_ stage: LoadError.Stage) -> LoadError {
+    let work = stage == .decode ? "decoded" : "processed"
+    return LoadError(.overloaded, stage, source, "too many images are waiting to be \(work)")
+  }
+}
+
+/// The processing of previews like their image: one at a time, and none if the queue is full.
+private final class ProcessedPreviews: Sendable {
+  private let processor: ImageProcessor
+  private let context: LoadContext
+  private let work: SharedLoad<ImageResponse>.Handle
+  private let circumstances: @Sendable (WorkItem) -> ProcessingContext
+  private let isBusy = Lock(false)
+
+  init(
+    _ processor: ImageProcessor,
+    _ context: LoadContext,
+    _ work: SharedLoad<ImageResponse>.Handle,
+    _ circumstances: @escaping @Sendable (WorkItem) -> ProcessingContext,
+  ) {
+    (self.processor, self.context, self.work, self.circumstances) = (processor, context, work, circumstances)
+  }
+
+  func add(_ preview: ImageResponse) {
+    let isFree = isBusy.withLock { isBusy in
+      defer { isBusy = true }
+      return !isBusy
+    }
+    guard processor.processesPreviews, isFree else { return }
+    let isEnqueued = try? context.processQueue.enqueue(priority: work.priority) { [self] item in
+      // A failed preview is dropped; the image reports the error.
+      let processed = try? processor.process(preview.container, circumstances(item))
+      isBusy.withLock { $0 = false }
+      if let processed { work.send(partial: preview.replacing(processed)) }
+    }
+    if isEnqueued == nil { isBusy.withLock { $0 = false } }
+  }
+}
+
+extension LoadError {
+  /// True for a failure that says nothing about the bytes: too little time, or a process that crashed.
+  fileprivate var isOfDecoder: Bool {
+    let code = (cause as? ImageError)?.code
+    return code == .outOfTime || code == .decoderFailed
+  }
+
+  /// Creates a ``LoadError`` from an error that the work of a stage threw.
+  init(_ error: any Error, _ stage: Stage, _ source: String) {
+    switch error {
+    case let error as LoadError: self = error
+    case let error as ImageError where error.isCancellation: self.init(.cancelled, stage, source, "cancelled")
+    default:
+      let detail = (error as? ImageError)?.detail ?? "\(error)"
+      self.init(stage == .decode ? .undecodable : .processingFailed, stage, source, detail, cause: error)
+    }
+  }
+}

@@ -1,0 +1,255 @@
+import VitrineCaching
+import VitrineHTTP
+import VitrineImaging
+import VitrineRuntime
+
+/// The load of a request's image after some of its processors; carries out a ``LoadPlan``.
+///
+/// It looks in memory and, where that may help, once on disk. Then it serves what it found, revalidates it, resamples a
+/// larger image, decodes the bytes, or runs one processor on the result of the previous step's load. So `[a]` and
+/// `[a, b]` share the step `a`.
+///
+/// An image that is made to be encoded has a load of its own, for which no approximate image counts
+/// (``ImageRequest/isExact``). While both run, the load that would decode waits for the other's image.
+struct ImageLoad: Sendable {
+  /// The knowledge with which a load begins; indirect, since loads that wait long mostly know nothing.
+  indirect enum Start: Sendable {
+    case unknown
+    /// The plan, made by the load that waits for this one.
+    case plan(LoadPlan, FinishedSearch.Stored, KnownOriginal)
+    /// The bytes, which are new.
+    case bytes(FetchedBytes)
+    /// No cached image is usable: the bytes are fetched.
+    case anew(KnownOriginal)
+
+    var bytes: FetchedBytes? { if case .bytes(let bytes) = self { bytes } else { nil } }
+  }
+
+  let request: ImageRequest
+  let step: Int
+  let start: Start
+  let context: LoadContext
+  let work: SharedLoad<ImageResponse>.Handle
+  let stages: StageSequence?
+  let record: SourceRecord
+  /// The latest ask of the source when the load began; a later one with other content outdates the load's image.
+  let ask: SourceRecord.Ask
+
+  var source: String { request.name }
+  var stage: StageTrace? { stages?.current }
+
+  init(
+    _ request: ImageRequest,
+    step: Int,
+    _ start: Start,
+    _ context: LoadContext,
+    _ work: SharedLoad<ImageResponse>.Handle,
+  ) {
+    (self.request, self.step, self.start, self.context, self.work) = (request, step, start, context, work)
+    stages = context.recorder.map { StageSequence($0, request.name) { work.identify(as: $0) } }
+    record = context.sources.record(of: request.keys.fetch)
+    // Bytes may be older than the load that begins with them.
+    ask = min(record.ask, start.bytes?.ask ?? .max)
+  }
+
+  func load() async throws(LoadError) -> ImageResponse {
+    do throws(LoadError) {
+      let image = try await begin()
+      stages?.end()
+      return image
+    } catch {
+      stages?.fail(error, isAbandoned: work.hasEnded)
+      throw error
+    }
+  }
+
+  func begin() async throws(LoadError) -> ImageResponse {
+    if request.isExact, let image = try await counterpart(), !image.loaded.isApproximate { return image }
+    switch start {
+    case .unknown:
+      let found = await find()
+      return try await carryOut(plan(of: found), found)
+    case .plan(let plan, let stored, let original):
+      return try await carryOut(plan, FinishedSearch.Found(findings: Findings(), original: original, stored: stored))
+    case .bytes(let bytes): return try await make(of: bytes)
+    case .anew(let original): return try await makeAnew(original)
+    }
+  }
+
+  // MARK: Deciding
+
+  /// Looks in memory, and on disk if that may help.
+  func find() async -> FinishedSearch.Found {
+    let findings = context.findingsInMemory(request, step: step, at: context.clock.now)
+    guard let search = FinishedSearch(request, upTo: step, findings, context) else {
+      return FinishedSearch.Found(findings: findings, original: .unknown)
+    }
+    stages?.enter(.finished)
+    stage?.enter("look-up")
+    var found = await run(on: context.stepper) { await search.find() }
+    if case .none = found.stored { stage?.note("found", .flag(false)) } else { stage?.note("found", .flag(true)) }
+    context.settlement.drop(found.damaged)
+    // Memory may have changed.
+    let inMemory = context.findingsInMemory(request, step: step, at: context.clock.now)
+    (found.findings.known, found.findings.larger) = (inMemory.known, inMemory.larger)
+    return found
+  }
+
+  func plan(of found: FinishedSearch.Found) -> LoadPlan {
+    let fields = context.fields(of: request)
+    let plan = LoadPlan(request, upTo: step, found.findings, fields: fields, now: context.clock.now)
+    context.settlement.drop(plan.orphans)
+    return plan
+  }
+
+  // MARK: Carrying out a plan
+
+  func carryOut(_ plan: LoadPlan, _ found: FinishedSearch.Found) async throws(LoadError) -> ImageResponse {
+    // A load that waits for this one makes nothing.
+    if case .bytes = plan.base, !request.isExact, let image = try await counterpart() { return image }
+    guard plan.step == step else {
+      return try await process(context.imageLoad(request, step: step - 1, .plan(plan, found.stored, found.original)))
+    }
+    switch plan.base {
+    case .memory(let image, let use): return try await serve(image, from: .memory, use, found.original)
+    case .finished(let finished, let use): return try await read(finished, use, found)
+    case .larger(let larger): return try await resample(larger)
+    case .bytes: return try await decodeFetched(found.original)
+    }
+  }
+
+  /// Waits for the running load of the same image with the opposite ``ImageRequest/isExact``; returns `nil` without one.
+  func counterpart() async throws(LoadError) -> ImageResponse? {
+    let (key, other) = (
+      context.imageKey(of: request, step: step), context.counterpartKey(of: request, step: step),
+    )
+    guard context.images.isRunning(other), context.counterparts.begin(key, for: other) else { return nil }
+    defer { context.counterparts.end(key) }
+    stages?.enter(step == 0 ? .decode : .process)
+    return try await work.value(ofRunning: other, in: context.images, stage, partial: { work.send(partial: $0) })
+  }
+
+  /// Serves a cached image, or revalidates it first.
+  func serve(
+    _ image: LoadedImage,
+    from origin: ImageResponse.Origin,
+    _ use: LoadPlan.Use,
+    _ original: KnownOriginal,
+  ) async throws(LoadError) -> ImageResponse {
+    switch use {
+    case .serve(let isStale): ImageResponse(image, from: origin, isStale: isStale)
+    case .serveAndRevalidate: ImageResponse(image, from: origin, isStale: true, isRevalidationDue: true)
+    case .confirm: try await confirm(image, from: origin, original)
+    }
+  }
+
+  func made(_ image: LoadedImage) -> Settlement.Made {
+    let isWanted = work.demand.storesResult
+    return Settlement.Made(image: image, request: request, step: step, ask: ask, record: record, isWanted: isWanted)
+  }
+
+  // MARK: Finished images on disk
+
+  func read(
+    _ finished: Findings.Finished,
+    _ use: LoadPlan.Use,
+    _ found: FinishedSearch.Found,
+  ) async throws(LoadError) -> ImageResponse {
+    var image: LoadedImage?
+    switch found.stored {
+    case .image(let stored): image = stored
+    case .none: break
+    case .entry(let entry): image = try await perform(.decode) { _ in FinishedImage.image(of: entry) }
+    }
+    guard let image else {
+      // It cannot be read, so the load continues without it.
+      context.settlement.drop([finished.key])
+      var rest = found
+      rest.findings.finished.removeAll { $0.key == finished.key }
+      rest.stored = .none
+      return try await carryOut(plan(of: rest), rest)
+    }
+    if use != .confirm { context.settlement.keepInMemory(made(image)) }
+    return try await serve(image, from: .disk, use, found.original)
+  }
+
+  // MARK: Revalidating
+
+  /// Revalidates a stale image: serves it if its bytes are unchanged, else makes it again from the new ones.
+  func confirm(
+    _ known: LoadedImage,
+    from origin: ImageResponse.Origin,
+    _ original: KnownOriginal,
+  ) async throws(LoadError) -> ImageResponse {
+    stages?.enter(.confirm)
+    let bytes: FetchedBytes
+    do throws(LoadError) {
+      // All of the bytes could not confirm an image made from their beginning, and are not wanted.
+      guard !known.contentID.isOfBeginning else { return try await makeAnew(original) }
+      bytes = try await fetch(original)
+    } catch {
+      // A reload gets an error rather than a stale image.
+      guard request.cachePolicy != .reload, error.allowsStale(known.validity, now: context.clock.now) else {
+        throw error
+      }
+      stage?.note("fallback", .text(error.detail))
+      return ImageResponse(known, from: .memory, isStale: true)
+    }
+    guard bytes.contentID == known.contentID else { return try await make(of: bytes) }
+    let image = known.with(bytes.validity, status: bytes.status)
+    // The bytes are known to be an image.
+    bytes.answer?.accept()
+    // A server's response has already renewed the image in memory; an entry on disk has not.
+    let isRenewed = origin == .memory && (bytes.origin != .disk || bytes.isStale)
+    if !isRenewed { context.settlement.keepInMemory(made(image)) }
+    context.settlement.renewFinished(made(image), isInMemory: origin == .memory)
+    return ImageResponse(image, from: bytes)
+  }
+
+  // MARK: Fetching
+
+  /// Returns the knowledge about the bytes on disk, as long as no response has come since.
+  func current(_ original: KnownOriginal) -> KnownOriginal { record.ask == ask ? original : .unknown }
+
+  func fetch(_ original: KnownOriginal) async throws(LoadError) -> FetchedBytes {
+    let load = context.bytesLoad(request, original: current(original), record: record)
+    return try await work.value(of: load, in: context.bytes, stage, demand: Self.withoutPartials)
+  }
+
+  private static let withoutPartials: @Sendable (WorkDemand) -> WorkDemand = { demand in
+    WorkDemand(demand.priority, min(demand.interest, .progress))
+  }
+
+  /// Fetches the bytes, and makes previews of them as they arrive, or the image, once their beginning suffices.
+  func arrive(_ load: SharedLoad<FetchedBytes>) async throws(LoadError) -> FetchedBytes {
+    let outcome = Deferred<Result<FetchedBytes, LoadError>>()
+    let arrival = Arrival(request, context, work, outcome) { [self] in made($0) }
+    defer { arrival.stop() }
+    return try await work.value(
+      of: load,
+      in: context.bytes,
+      stage,
+      demand: { arrival.demand(on: $0) },
+      outcome: outcome,
+      partial: { arrival.follow($0) },
+    )
+  }
+
+  /// Makes the image from its bytes, wherever they are, with all processors.
+  func makeAnew(_ original: KnownOriginal) async throws(LoadError) -> ImageResponse {
+    guard step > 0 else { return try await decodeFetched(original) }
+    return try await process(context.imageLoad(request, step: step - 1, .anew(current(original))))
+  }
+
+  /// Makes the image from bytes that have just come.
+  func make(of bytes: FetchedBytes) async throws(LoadError) -> ImageResponse {
+    guard step == 0 else { return try await process(context.imageLoad(request, step: step - 1, .bytes(bytes))) }
+    stages?.enter(.decode)
+    return try await decode(bytes)
+  }
+
+  func decodeFetched(_ original: KnownOriginal) async throws(LoadError) -> ImageResponse {
+    stages?.enter(.decode)
+    return try await decode(try await arrive(context.bytesLoad(request, original: current(original), record: record)))
+  }
+}

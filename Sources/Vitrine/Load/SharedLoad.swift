@@ -1,0 +1,164 @@
+import VitrineRuntime
+
+/// A load by its key, and the function that carries it out if no load with that key is running.
+struct SharedLoad<Value: Sendable>: Sendable {
+  typealias Handle = WorkHandle<LoadKey, Value, LoadError>
+
+  let key: LoadKey
+  let work: @Sendable (Handle) async throws(LoadError) -> Value
+}
+
+extension WorkHandle where Key == LoadKey, Failure == LoadError {
+  /// Waits for another load, to which this one passes its demand, and whose progress is its own.
+  ///
+  /// The other load is left when this one loses its subscribers, and when `outcome` is set from outside.
+  ///
+  /// - Parameters:
+  ///   - load: The other load.
+  ///   - works: The table of the other load.
+  ///   - trace: The stage that waits.
+  ///   - demand: Returns the demand on the other load for a demand on this one.
+  ///   - outcome: The place of the result.
+  ///   - partial: Receives values before the end.
+  /// - Returns: The result of the other load.
+  /// - Throws: The error of the other load; `.cancelled` if this one has lost its subscribers.
+  func value<Input: Sendable>(
+    of load: SharedLoad<Input>,
+    in works: SharedWork<LoadKey, Input, LoadError>,
+    _ trace: StageTrace?,
+    demand: @escaping @Sendable (WorkDemand) -> WorkDemand = { $0 },
+    outcome: Deferred<Result<Input, LoadError>> = Deferred(),
+    partial: @escaping @Sendable (Input) -> Void = { _ in },
+  ) async throws(LoadError) -> Input {
+    trace?.enter("wait")
+    let subscription = works.subscribe(to: load.key, demand(self.demand)) { event in
+      receive(event, trace, outcome, partial)
+    } work: { handle throws(LoadError) in
+      try await load.work(handle)
+    }
+    return try await value(of: subscription, demand, outcome)
+  }
+
+  /// Joins another load if it is running, and waits for it; returns `nil` if it is not.
+  func value<Input: Sendable>(
+    ofRunning key: LoadKey,
+    in works: SharedWork<LoadKey, Input, LoadError>,
+    _ trace: StageTrace?,
+    partial: @escaping @Sendable (Input) -> Void,
+  ) async throws(LoadError) -> Input? {
+    let outcome = Deferred<Result<Input, LoadError>>()
+    let joined = works.join(key, demand) { receive($0, trace, outcome, partial) }
+    guard let joined else { return nil }
+    trace?.enter("wait")
+    return try await value(of: joined, { $0 }, outcome)
+  }
+
+  private func receive<Input>(
+    _ event: SharedWork<LoadKey, Input, LoadError>.Event,
+    _ trace: StageTrace?,
+    _ outcome: Deferred<Result<Input, LoadError>>,
+    _ partial: (Input) -> Void,
+  ) {
+    switch event {
+    case .identified(let stage): trace?.wait(for: stage as? StageTrace)
+    case .progress(let completed, let total): send(progress: completed, of: total)
+    case .partial(let value): partial(value)
+    case .finished(let result): outcome.resolve(result)
+    }
+  }
+
+  private func value<Input>(
+    of subscription: SharedWorkSubscription<LoadKey, Input, LoadError>,
+    _ demand: @escaping @Sendable (WorkDemand) -> WorkDemand,
+    _ outcome: Deferred<Result<Input, LoadError>>,
+  ) async throws(LoadError) -> Input {
+    follow { subscription.setDemand(demand($0)) }
+    readProgress { subscription.progress }
+    let result = await outcome.value(orCancelled: .failure(.cancelled)) { subscription.cancel() }
+    subscription.cancel()
+    follow(nil)
+    readProgress(nil)
+    return try result.get()
+  }
+
+  /// Runs work on a queue, at the priority of the load, and returns its result.
+  ///
+  /// Work that does not end after a cancellation is not waited for.
+  ///
+  /// - Parameters:
+  ///   - trace: The stage of the work.
+  ///   - outcome: The place of the result, which may also be set from outside.
+  ///   - phase: The name of the phase in which the work runs.
+  ///   - enqueue: Enqueues the work, which it receives.
+  ///   - full: Returns the error for a full queue.
+  ///   - body: The work.
+  /// - Returns: The result of the work.
+  /// - Throws: The error of the work, or of a full queue; `.cancelled` if the load has lost its subscribers.
+  func perform<Output: Sendable>(
+    _ trace: StageTrace?,
+    outcome: Deferred<Result<Output, LoadError>> = Deferred(),
+    phase: String = "work",
+    enqueue: (Priority, @escaping @Sendable (WorkItem) -> Void) throws(WorkQueueError) -> WorkItem,
+    full: () -> LoadError,
+    _ body: @escaping @Sendable (WorkItem) throws(LoadError) -> Output,
+  ) async throws(LoadError) -> Output {
+    trace?.enter("queue")
+    let item: WorkItem
+    do throws(WorkQueueError) {
+      item = try enqueue(priority) { item in
+        trace?.enter(phase)
+        outcome.resolve(Result { () throws(LoadError) in try body(item) })
+      }
+    } catch {
+      throw full()
+    }
+    followPriority(item)
+    let result = await outcome.value(orCancelled: .failure(.cancelled)) { item.cancel() }
+    follow(nil)
+    return try result.get()
+  }
+}
+
+extension LoadError {
+  /// The error of a load that has lost its subscribers, none of which receives it.
+  static let cancelled = LoadError(.cancelled, .request, "", "cancelled")
+}
+
+extension LoadContext {
+  /// Carries out a load in a stage of its own.
+  func traced<Value: Sendable>(
+    _ kind: StageKind,
+    _ name: String,
+    _ handle: SharedLoad<Value>.Handle,
+    _ body: (StageTrace?) async throws(LoadError) -> Value,
+  ) async throws(LoadError) -> Value {
+    guard let trace = recorder?.stage(kind, name, at: clock.uptime) else { return try await body(nil) }
+    handle.identify(as: trace)
+    do throws(LoadError) {
+      let value = try await body(trace)
+      trace.end()
+      return value
+    } catch {
+      trace.fail(error, isAbandoned: handle.hasEnded)
+      throw error
+    }
+  }
+
+  /// Returns the value of the first of a request's alternatives that has one; each begins when the one before has
+  /// failed.
+  func first<Value: Sendable>(
+    of request: ImageRequest,
+    _ load: (ImageRequest) async throws(LoadError) -> Value,
+  ) async throws(LoadError) -> Value {
+    var decisive: LoadError?
+    for (index, alternative) in (request.alternatives ?? []).enumerated() {
+      do throws(LoadError) {
+        return try await load(alternative)
+      } catch {
+        if error.isCancellation { throw error }
+        if index == request.decisiveAlternative { decisive = error }
+      }
+    }
+    throw decisive ?? LoadError(.invalidURL, .request, request.name, "no source is given")
+  }
+}
