@@ -44,15 +44,11 @@ struct Manual {
     #if !VITRINE_APPLE
     if toolWorkers.missing != nil {
       here = DecoderRegistry.standard.formats
-      rest = "\n\(listed(ImageFormat.heavy)) need the program vitrine-codecs next to this one."
+      rest = "\n\(listed(ImageFormat.external)) need the program vitrine-codecs next to this one."
     }
     #endif
     return "Reads \(listed(here)).\nThe format is detected from the bytes, not from the name." + rest
   }
 
-  private static func listed(_ formats: [ImageFormat]) -> String {
-    let names = [ImageFormat.jxl: "JPEG XL", .webp: "WebP"]
-    let sorted = formats.map { names[$0] ?? $0.name.uppercased() }.sorted()
-    return sorted.dropLast().joined(separator: ", ") + (sorted.count > 1 ? " and " : "") + (sorted.last ?? "")
-  }
+  private static func listed(_ formats: [ImageFormat]) -> String { formats.map(\.row.title).sorted().listed() }
 }

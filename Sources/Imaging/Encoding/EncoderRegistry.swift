@@ -7,10 +7,10 @@ public import VitrineRuntime
 /// ```
 /// A registry is a value: adding an encoder to a copy changes no other copy.
 public struct EncoderRegistry: Sendable {
-  /// The standard encoders: PNG, JPEG, WebP, GIF and QOI; on Apple's platforms also what ImageIO writes, such as HEIC,
-  /// but not WebP.
+  /// The encoders of this module; on Apple's platforms also what ImageIO writes, such as HEIC, but not WebP.
   public static let standard = EncoderRegistry(
-    [PNGEncoder(), JPEGEncoder()] + PlatformCodecs.encoders + [GIFEncoder(), QOIEncoder()]
+    ImageFormat.all.compactMap { if case .builtIn(let encoder) = $0.row.writer { encoder } else { nil } }
+      + PlatformCodecs.encoders
   )
 
   private var encoders: [any ImageEncoder]

@@ -204,7 +204,7 @@ public struct IncrementalDecoder: Sendable {
         nextLook = Self.longestLook
         return
       }
-      arrival = format?.arrival
+      arrival = format?.row.arrival
     }
     advance()
     if let arrival, !arrival.hasHeader { return }

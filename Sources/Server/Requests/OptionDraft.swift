@@ -63,7 +63,7 @@ struct OptionDraft {
   /// Returns the format of a name or an extension.
   func format(_ name: String) throws(RequestError) -> ImageFormat {
     let name = name.lowercased()
-    guard let format = configuration.formats.first(where: { $0.name == name || $0.fileExtension == name }) else {
+    guard let format = configuration.formats.first(where: { $0.isNamed(name) }) else {
       let names = configuration.formats.map(\.fileExtension).joined(separator: ", ")
       throw RequestError(400, "the format '\(name.prefix(20))' is not one of \(names)")
     }

@@ -1,0 +1,76 @@
+import Testing
+import VitrineImaging
+import VitrineTestSupport
+
+/// The table of formats agrees with the decoders and encoders, and with itself.
+struct FormatTableTests {
+  @Test
+  func aNameAnExtensionAndATypeMeanOneFormat() {
+    let all = ImageFormat.all
+    #expect(Set(all.map(\.name)).count == all.count)
+    #expect(Set(all.map(\.row.title)).count == all.count)
+    let types = all.flatMap(\.mediaTypes)
+    #expect(Set(types).count == types.count)
+    #expect(types.allSatisfy { $0.hasPrefix("image/") && $0 == $0.lowercased() })
+    for format in all {
+      for name in format.fileExtensions where name != "png" || format == .png {
+        #expect(ImageFormat(fileExtension: name) == format, "\(name)")
+        #expect(ImageFormat(fileExtension: name.uppercased()) == format, "\(name)")
+      }
+      #expect(format.fileExtension == format.fileExtensions.first && format.mediaType == format.mediaTypes.first)
+    }
+  }
+
+  @Test(
+    arguments: [
+      ("svgz", .svg), ("jfif", .jpeg), ("jpe", .jpeg), ("heif", .heic), ("hif", .heic), ("avifs", .avif),
+      ("apng", .apng),
+      ("cur", .ico), ("tif", .tiff), ("PNG", .png),
+    ] as [(String, ImageFormat)]
+  )
+  func extensionsThatFilesHaveAreKnown(name: String, format: ImageFormat) {
+    #expect(ImageFormat(fileExtension: name) == format)
+  }
+
+  @Test(arguments: ["", "txt", "jp", "jpgx", "image/jpeg", "."])
+  func otherExtensionsAreOfNoFormat(name: String) {
+    #expect(ImageFormat(fileExtension: name) == nil)
+  }
+
+  @Test
+  func decodersAndEncodersAreThoseOfTheRows() {
+    for format in ImageFormat.all {
+      if case .builtIn(let decoder) = format.row.reader {
+        #expect(decoder.formats.contains(format))
+        #expect(DecoderRegistry.standard.formats.contains(format))
+      }
+      guard case .builtIn(let encoder) = format.row.writer else { continue }
+      #expect(encoder.format == format)
+      #expect(EncoderRegistry.standard.formats.contains(format))
+      // ImageIO writes no animation, and GIF has pixels that are there or not.
+      if !Shape.isApple {
+        #expect(encoder.features.contains(.animation) == (format.row.motion != .never), "\(format)")
+      }
+      #expect(encoder.features.contains(.alpha) == (format.row.hasAlpha && format != .gif), "\(format)")
+    }
+  }
+
+  @Test
+  func aFormatOfAProgramsOwnIsNotInTheTable() {
+    let own = ImageFormat(name: "strip", mediaType: "image/x-strip", fileExtension: "strip")
+
+    #expect(own.mediaTypes == ["image/x-strip"] && own.fileExtensions == ["strip"])
+    #expect(ImageFormat(fileExtension: "strip") == nil)
+    #expect(!own.row.isRead && !own.row.isWritten && own.row.threads == 1)
+  }
+
+  @Test
+  func aFormatWithANameOfVitrinesHasItsRow() {
+    let stored = ImageFormat(name: "avif", mediaType: "image/avif", fileExtension: "avif")
+    let own = ImageFormat(name: "avif", mediaType: "image/x-own", fileExtension: "own")
+
+    #expect(stored.fileExtensions == ImageFormat.avif.fileExtensions)
+    #expect(own.mediaType == "image/x-own" && own.fileExtension == "own")
+    #expect(own.row.codec == "AVIF")
+  }
+}
