@@ -37,7 +37,7 @@ extension ImageFormat {
     if start.hasPrefix("{") || start.hasPrefix("[") { return "JSON or plain text" }
     if start.hasPrefix("<?xml") { return "an XML document" }
     if bytes.matches("ftyp", at: 4) { return "a video or other ISO media file" }
-    if bytes.starts(with: XMLRoot.gzipSignature) { return "gzip-compressed data" }
+    if bytes.starts(with: Gzip.signature) { return "gzip-compressed data" }
     if bytes.starts(with: [0x50, 0x4B, 3, 4]) { return "a ZIP archive" }
     return nil
   }

@@ -20,5 +20,5 @@ enum PlatformCodecs {
   }
 
   /// Nothing: what is compressed as a file is a drawing, which ImageIO does not read.
-  static func inflatedStart(of file: ByteReader, limit: Int) -> [UInt8] { [] }
+  static func inflate(_ file: ByteReader, room: Int) -> (bytes: [UInt8], end: Gzip.End) { ([], .damaged) }
 }
