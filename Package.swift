@@ -193,7 +193,7 @@ if hasStubs {
 // MARK: On Linux
 
 if !isApple {
-  // Each heavy codec is a library of its own, so that a program builds only those that it names.
+  // Each external codec is a library of its own, so that a program builds only those that it names.
   let codecs = "VitrineAVIF VitrineHEIF VitrineJXL VitrineSVG VitrineTIFF"
   let sandboxed = "VitrineRuntime VitrineImaging VitrineConfinement VitrineSandbox"
   let windows = "VitrineSandbox VitrineTesting VitrineGTK VitrineGalleryModel"

@@ -1,6 +1,6 @@
 /// A file format of images, detected from the bytes and never from a name or a content type.
 ///
-/// The type is open: a codec of your own may add a format with its own ``name``. ``all`` lists those that Vitrine knows.
+/// The type is open: a codec of your own may add a format with its own ``name``. ``all`` lists the formats of Vitrine.
 public struct ImageFormat: Hashable, Sendable, CustomStringConvertible {
   private final class Storage: Sendable {
     let row: Row
@@ -10,7 +10,7 @@ public struct ImageFormat: Hashable, Sendable, CustomStringConvertible {
 
   private let storage: Storage
 
-  /// The row of the table; that of a program's own format has only its names.
+  /// The row of the table; a row of a program's own format has only its names.
   package var row: Row { storage.row }
 
   /// The short lower-case name, such as `jpeg`, which the command-line tool prints and accepts.
@@ -137,8 +137,8 @@ extension ImageFormat {
     case all
     /// Those whose `Accept` header names it.
     ///
-    /// It has the milliseconds of encoding a megapixel on one core of a common server, and the size of a file beside that
-    /// of a JPEG that looks as good. `make bench NAME=encoding` measures both (`Benchmarks/Results/encoding.txt`). Times
+    /// It has the milliseconds of encoding a megapixel on one core of a common server, and the size of a file
+    /// relative to a JPEG that looks as good. `make bench NAME=encoding` measures both (`Benchmarks/Results/encoding.txt`). Times
     /// are those of small pictures, which take longer for each pixel: of 300x225, half as long at 1200x900; JPEG takes 8.
     /// Sizes are the means of both, brought to the PSNR of the JPEG by a ninth of the bytes for a decibel.
     case negotiated(milliseconds: Int, relativeSize: Double)

@@ -31,7 +31,7 @@ final class SVGDocument {
     let (text, end) = Gzip.inflate(file, limit: limit)
     switch end {
     case .whole: return text
-    case .truncated: throw ImageError(.truncated, format: .svg, "truncated: the compressed file ends inside the drawing")
+    case .truncated: throw ImageError(.truncated, format: .svg, "truncated: the file ends inside the drawing")
     case .damaged: throw ImageError(.corrupt, format: .svg, "corrupt: the compressed file is damaged")
     case .limit:
       let detail = "svg with a compressed text of more than \(limit / 1_000_000) MB, over the limit"

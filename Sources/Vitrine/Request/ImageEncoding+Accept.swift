@@ -4,8 +4,8 @@ public import VitrineImaging
 extension ImageEncoding {
   /// The format that a client prefers, as its `Accept` header says.
   ///
-  /// Of the formats that not every client shows, such as AVIF, it is the one that the header names with the highest `q`,
-  /// if the `EncoderRegistry` has an encoder. Among equals it is the one of the smallest files. `image/*` and `*/*` do not
+  /// The header names formats that not every client shows, such as AVIF. The named format with the highest `q` is chosen,
+  /// if the `EncoderRegistry` has an encoder; among equals, the format of the smallest files. `image/*` and `*/*` do not
   /// count, since browsers send them whatever they can show. Otherwise it is PNG for a picture with transparency, GIF for
   /// an animation, and JPEG for all others.
   ///
