@@ -65,7 +65,7 @@ package enum FolderListing {
       if extensions.contains(path[path.index(after: dot)...].lowercased()) { return true }
     }
     guard let start = head(of: path) else { return false }
-    return ImageFormat.sniff(start) != nil
+    return ImageFormat.sniff(start)?.row.isRead ?? false
   }
 
   /// Returns the beginning of a file; `nil` if it cannot be read.

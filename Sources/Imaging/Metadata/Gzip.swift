@@ -21,7 +21,7 @@ package enum Gzip {
   /// Complexity: O(inflated bytes).
   package static func inflate(_ file: ByteReader, limit: Int) -> (bytes: [UInt8], end: End) {
     // Ordinary text fits, and no more room than that is held for it.
-    var room = min(limit, file.count.multipliedSaturating(by: 8))
+    var room = min(limit, max(64, file.count.multipliedSaturating(by: 8)))
     while true {
       let (bytes, end) = PlatformCodecs.inflate(file, room: room)
       guard end == .limit, room < limit else { return (bytes, end) }
