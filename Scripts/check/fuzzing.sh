@@ -19,7 +19,7 @@ program=$work/build/release/vitrine-fuzz
 seeds() { # target: seed files
   local names
   case $1 in
-    metadata | incremental) names=$(formats extensions arrival:) ;;
+    metadata | incremental) names=$(formats extensions 'reader: .builtIn(.|\n)*web:') ;;
     frames) names=$(formats extensions 'motion: .(sometimes|mostly)') ;;
     # The name of a format, and of a way to decode it. Other targets have no pictures.
     *) names=$(formats extensions "name: \"${1%%-*}\"") ;;

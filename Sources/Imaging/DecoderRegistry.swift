@@ -10,17 +10,7 @@ public import VitrineRuntime
 /// O(decoders).
 public struct DecoderRegistry: Sendable {
   /// The decoders of this module; on Apple's platforms also for what ImageIO reads, such as HEIC.
-  public static let standard: DecoderRegistry = {
-    var kinds: Set<ObjectIdentifier> = []
-    let builtIn = ImageFormat.all.compactMap { format -> (any VitrineDecoder)? in
-      guard case .builtIn(let decoder) = format.row.reader,
-        // One decoder may read several formats.
-        kinds.insert(ObjectIdentifier(type(of: decoder))).inserted
-      else { return nil }
-      return decoder
-    }
-    return DecoderRegistry(own: builtIn + PlatformCodecs.decoders)
-  }()
+  public static let standard = DecoderRegistry(own: ImageFormat.builtIn.map(\.decoder) + PlatformCodecs.decoders)
 
   /// A decoder in this process, or one elsewhere.
   private enum Entry {

@@ -1,5 +1,5 @@
-// The table of formats, which Scripts/lib/formats.sh reads, too. To add a format, add its row, and its decoder in a folder
-// of its own. README.md lists the titles; `make lint` compares.
+// The table of formats, which Scripts/lib/formats.sh reads, too. To add a format, add its row here, and its codec in a folder
+// of its own, which `builtIn` names. README.md lists the titles; `make lint` compares.
 
 extension ImageFormat {
   /// The formats that Vitrine knows, in the order in which their signatures are compared.
@@ -18,12 +18,11 @@ extension ImageFormat {
       signature: JPEGHeader.isSignature,
       hasAlpha: false,
       loss: .always,
-      reader: .builtIn(JPEGDecoder()),
-      writer: .builtIn(JPEGEncoder()),
+      reader: .builtIn,
+      writer: .builtIn,
       web: .all,
       // A file is decoded from two places at once.
       threads: 2,
-      arrival: JPEGArrival(),
     )
   )
 
@@ -38,10 +37,9 @@ extension ImageFormat {
       signature: { $0.starts(with: PNGHeader.signature) && !PNGHeader.isAnimated($0) },
       // What would make it move precedes the first `IDAT`.
       isStill: { file in PNGHeader.chunks(file).contains { $0.type == PNGHeader.Chunk.IDAT } },
-      reader: .builtIn(PNGDecoder()),
-      writer: .builtIn(PNGEncoder()),
+      reader: .builtIn,
+      writer: .builtIn,
       web: .all,
-      arrival: PNGArrival(),
     )
   )
 
@@ -55,8 +53,7 @@ extension ImageFormat {
       uniformType: "public.png",
       signature: { $0.starts(with: PNGHeader.signature) },
       motion: .mostly,
-      reader: .builtIn(PNGDecoder()),
-      arrival: PNGArrival(),
+      reader: .builtIn,
     )
   )
 
@@ -72,12 +69,11 @@ extension ImageFormat {
       motion: .sometimes,
       isStill: WebPHeader.isStill,
       loss: .either,
-      reader: .builtIn(WebPDecoder()),
-      writer: PlatformCodecs.webPWriter,
+      reader: .builtIn,
+      writer: PlatformCodecs.webPEncoder == nil ? .none : .builtIn,
       web: .negotiated(milliseconds: 110, relativeSize: 0.77),
       // One thread decodes, the other one filters.
       threads: 2,
-      arrival: WebPArrival(),
     )
   )
 
@@ -92,10 +88,9 @@ extension ImageFormat {
       signature: { $0.starts(with: "GIF87a") || $0.starts(with: "GIF89a") },
       motion: .mostly,
       loss: .palette,
-      reader: .builtIn(GIFDecoder()),
-      writer: .builtIn(GIFEncoder()),
+      reader: .builtIn,
+      writer: .builtIn,
       web: .all,
-      arrival: GIFArrival(),
     )
   )
 
@@ -107,7 +102,7 @@ extension ImageFormat {
       extensions: ["bmp"],
       types: ["image/bmp", "image/x-bmp", "image/x-ms-bmp"],
       signature: BMPHeader.isSignature,
-      reader: .builtIn(BMPDecoder()),
+      reader: .builtIn,
     )
   )
 
@@ -120,7 +115,7 @@ extension ImageFormat {
       types: ["image/vnd.microsoft.icon", "image/x-icon", "image/x-win-bitmap"],
       signature: IconFile.isSignature,
       motion: .pages,
-      reader: .builtIn(ICODecoder()),
+      reader: .builtIn,
     )
   )
 
@@ -132,8 +127,8 @@ extension ImageFormat {
       extensions: ["qoi"],
       types: ["image/qoi", "image/x-qoi"],
       signature: { $0.starts(with: "qoif") },
-      reader: .builtIn(QOIDecoder()),
-      writer: .builtIn(QOIEncoder()),
+      reader: .builtIn,
+      writer: .builtIn,
     )
   )
 
@@ -236,4 +231,16 @@ extension ImageFormat {
 
   /// No file: pixels made by a program.
   public static let bitmap = Self(Row(name: "bitmap", title: "bitmap", extensions: [], types: []))
+}
+
+extension ImageFormat {
+  /// The codecs of the rows that have built-in ones, with the followers of files that arrive; `nil` without previews.
+  static let builtIn: [(decoder: any VitrineDecoder, encoder: (any ImageEncoder)?, arrival: (any FileArrival)?)] = [
+    (JPEGDecoder(), JPEGEncoder(), JPEGArrival()), (PNGDecoder(), PNGEncoder(), PNGArrival()),
+    (WebPDecoder(), PlatformCodecs.webPEncoder, WebPArrival()), (GIFDecoder(), GIFEncoder(), GIFArrival()),
+    (BMPDecoder(), nil, nil), (ICODecoder(), nil, nil), (QOIDecoder(), QOIEncoder(), nil),
+  ]
+
+  /// The follower of a file that arrives.
+  var arrival: (any FileArrival)? { Self.builtIn.first { $0.decoder.formats.contains(self) }?.arrival }
 }

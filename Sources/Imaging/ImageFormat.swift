@@ -85,8 +85,6 @@ extension ImageFormat {
     package var web = WebSupport.none
     /// The maximum number of threads that its codec can use for one image.
     package var threads = 1
-    /// The follower of a file that arrives; `nil` for formats without previews.
-    var arrival: (any FileArrival)?
   }
 
   /// The pictures of a file.
@@ -113,7 +111,7 @@ extension ImageFormat {
     /// The format is recognised so that a message can name it.
     case none
     /// A decoder of this room.
-    case builtIn(any VitrineDecoder)
+    case builtIn
     /// A product of its own, such as `VitrineAVIF` for `AVIF`, whose library is large.
     ///
     /// Programs decode it in workers of `vitrine-codecs`. On Apple's platforms ImageIO may read it.
@@ -124,7 +122,7 @@ extension ImageFormat {
   package enum Writer: Sendable {
     case none
     /// An encoder of this room.
-    case builtIn(any ImageEncoder)
+    case builtIn
     /// The encoder of the same product as the decoder, which holds so many bytes for each pixel: planes, and the library's
     /// copies of them.
     case external(byteCountPerPixel: Int)

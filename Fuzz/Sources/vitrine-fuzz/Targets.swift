@@ -12,12 +12,10 @@ typealias Target = @Sendable (Data) -> Void
 
 let targets = otherTargets.merging(formatTargets) { $1 }
 
-/// A target for each format, but for JPEG, which has three, and APNG, whose decoder is that of PNG.
+/// A target for each decoder but JPEG's, which has three.
 private let formatTargets: [String: Target] = {
   let external: [any ImageDecoder] = [AVIFDecoder(), HEIFDecoder(), JXLDecoder(), TIFFDecoder(), SVGDecoder()]
-  let builtIn = ImageFormat.all.compactMap { format -> (any ImageDecoder)? in
-    if case .builtIn(let decoder) = format.row.reader, format != .jpeg, format != .apng { decoder } else { nil }
-  }
+  let builtIn = ImageFormat.builtIn.map { $0.decoder as any ImageDecoder }.filter { !($0 is JPEGDecoder) }
   return Dictionary(uniqueKeysWithValues: (builtIn + external).map { ($0.formats[0].name, decoding($0)) })
 }()
 

@@ -8,10 +8,7 @@ public import VitrineRuntime
 /// A registry is a value: adding an encoder to a copy changes no other copy.
 public struct EncoderRegistry: Sendable {
   /// The encoders of this module; on Apple's platforms also what ImageIO writes, such as HEIC, but not WebP.
-  public static let standard = EncoderRegistry(
-    ImageFormat.all.compactMap { if case .builtIn(let encoder) = $0.row.writer { encoder } else { nil } }
-      + PlatformCodecs.encoders
-  )
+  public static let standard = EncoderRegistry(ImageFormat.builtIn.compactMap(\.encoder) + PlatformCodecs.encoders)
 
   private var encoders: [any ImageEncoder]
 

@@ -204,7 +204,7 @@ public struct IncrementalDecoder: Sendable {
         nextLook = Self.longestLook
         return
       }
-      arrival = format?.row.arrival
+      arrival = format?.arrival
     }
     advance()
     if let arrival, !arrival.hasHeader { return }

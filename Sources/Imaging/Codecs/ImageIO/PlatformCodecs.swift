@@ -5,7 +5,7 @@ import VitrineRuntime
 enum PlatformCodecs {
   static let decoders: [any VitrineDecoder] = [ImageIODecoder()]
   static let encoders: [any ImageEncoder] = ImageIOEncoder.others
-  static let webPWriter = ImageFormat.Writer.none
+  static let webPEncoder: (any ImageEncoder)? = nil
 
   /// Estimates the memory of decoding a still picture at a scale.
   ///

@@ -4,7 +4,7 @@ import CVitrineCodecs
 enum PlatformCodecs {
   static let decoders: [any VitrineDecoder] = []
   static let encoders: [any ImageEncoder] = []
-  static let webPWriter = ImageFormat.Writer.builtIn(WebPEncoder())
+  static let webPEncoder: (any ImageEncoder)? = WebPEncoder()
 
   /// Estimates the memory of decoding a still picture at a scale; rows stream.
   static func memory(width: Int, height: Int, scale: Double) -> DecodeMemory { DecodeMemory() }
