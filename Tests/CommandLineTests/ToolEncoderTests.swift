@@ -12,7 +12,7 @@ struct ToolEncoderTests {
 
   /// `vitrine-codecs` is beside the program of these tests, as it is beside the tool.
   @Test(arguments: [ImageFormat.avif, .jxl])
-  func heavyFormatsAreWrittenByTheOtherProgram(_ format: ImageFormat) throws {
+  func externalFormatsAreWrittenByTheOtherProgram(_ format: ImageFormat) throws {
     let file = try EncoderRegistry.ofTool.encode(Self.bitmap, as: ImageEncoding(format, quality: 90))
 
     #expect(try DecoderRegistry.ofTool.decode(file).info.format == format)
