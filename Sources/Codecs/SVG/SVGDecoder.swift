@@ -13,7 +13,7 @@ import VitrineRuntime
 /// A drawing fills the requested size even if that is larger than its nominal size; `TargetSize.enlarges` makes no
 /// difference. The nominal size is its `width` and `height`, or the size of its `viewBox`, or 300x150 pixels; an em is one
 /// of 16 pixels. Nothing outside the file is loaded: no file, no URL, no entity. librsvg limits the number of references. A
-/// file that gzip has compressed (`.svgz`) may become as long as an eighth of ``DecodeLimits/memoryByteCount``.
+/// file that gzip has compressed (`.svgz`) may become as long as an eighth of `DecodeLimits.memoryByteCount`.
 ///
 /// librsvg draws in one step, so cancellation and the time limit take effect only before and after. What it holds meanwhile
 /// cannot be told from the file: a small one may take all the memory and time that there is, or end the program. Drawings
