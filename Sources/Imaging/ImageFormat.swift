@@ -107,7 +107,7 @@ extension ImageFormat {
   }
 
   /// The decoder of a format.
-  package enum Reader: Sendable {
+  package enum Reader: Equatable, Sendable {
     /// The format is recognised so that a message can name it.
     case none
     /// A decoder of this room.
@@ -119,7 +119,7 @@ extension ImageFormat {
   }
 
   /// The encoder of a format.
-  package enum Writer: Sendable {
+  package enum Writer: Equatable, Sendable {
     case none
     /// An encoder of this room.
     case builtIn
@@ -129,7 +129,7 @@ extension ImageFormat {
   }
 
   /// The clients on the web that show a format.
-  package enum WebSupport: Sendable {
+  package enum WebSupport: Equatable, Sendable {
     case none
     /// All of them.
     case all
@@ -151,10 +151,10 @@ extension ImageFormat.Row {
   package var encodingByteCount: Int { if case .external(let count) = writer { count } else { 0 } }
 
   /// A Boolean value that indicates whether this version of Vitrine has a decoder.
-  package var isRead: Bool { if case .none = reader { false } else { true } }
+  package var isRead: Bool { reader != .none }
 
   /// A Boolean value that indicates whether this version of Vitrine has an encoder.
-  package var isWritten: Bool { if case .none = writer { false } else { true } }
+  package var isWritten: Bool { writer != .none }
 }
 
 extension ImageFormat {
@@ -173,5 +173,5 @@ extension ImageFormat {
   }.sorted { $0.1 < $1.1 }.map(\.0)
 
   /// The formats that a server may be asked for.
-  package static let served = written.filter { if case .none = $0.row.web { false } else { true } }
+  package static let served = written.filter { $0.row.web != .none }
 }

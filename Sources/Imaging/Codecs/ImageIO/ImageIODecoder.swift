@@ -14,9 +14,7 @@ public struct ImageIODecoder: ImageDecoder, VitrineDecoder {
 
   private static let readable: [ImageFormat] = {
     let types = (CGImageSourceCopyTypeIdentifiers() as [AnyObject]).map { "\($0)" }
-    return ImageFormat.all.filter { format in
-      if case .builtIn = format.row.reader { false } else { format.row.uniformType.map(types.contains) ?? false }
-    }
+    return ImageFormat.all.filter { $0.row.reader != .builtIn && $0.row.uniformType.map(types.contains) ?? false }
   }()
 
   /// Reads the facts of the image from the properties that ImageIO finds, without decoding a pixel.
