@@ -61,6 +61,11 @@ extension Option {
     "MODE",
     "fit (default): inside the box; fill: covers it, cropped; exact: stretched",
   )
+  static let operations = Option(
+    "--do",
+    "OPERATIONS",
+    "changes the image, as in 'crop:400:300:smart|blur:4|watermark:logo.png:se'; see below",
+  )
   static let format = Option(
     "--format",
     "FORMAT",

@@ -143,8 +143,8 @@ extension ThumbnailOptions {
   /// Where they leave a side open, an image of the shape of a portrait is assumed, and one of 12 megapixels where they
   /// leave open both.
   var outputPixels: Double {
-    let ratio = pixelRatio ?? 1
-    let (w, h) = (Double(width) * zoomX * ratio, Double(height) * zoomY * ratio)
+    let box = ResizeBox(operations)
+    let (w, h) = (box.width, box.height)
     return switch (w > 0, h > 0) {
     case (true, true): w * h
     case (true, false): w * w * 1.5
