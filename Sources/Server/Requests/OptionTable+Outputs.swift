@@ -5,96 +5,95 @@ import VitrineRuntime
 extension OptionTable {
   static let outputs: [Option] = [
     Option(
-      ["preset", "pr"],
+      "preset pr",
       [.init("names", .texts("", 20))],
+      "pr:small",
       "Stands for options that the server's settings name.",
-      example: "pr:small",
     ) { (values, draft) throws(RequestError) in
       for name in values.texts("names") { try draft.apply(preset: name) }
     },
     Option(
-      ["quality", "q"],
+      "quality q",
       [.init("quality", .whole(0...100))],
       keepsWhenEmpty: true,
+      "q:80",
       "Sets the quality on the scale of each format; 0 is the default of the format.",
-      example: "q:80",
     ) { values, draft in
       // 0 is the default of the format, as in imgproxy.
       draft.options.quality = values.number("quality").flatMap { $0 == 0 ? nil : Int($0) }
     },
     Option(
-      ["format_quality", "fq"],
+      "format_quality fq",
       [.init("formats and qualities", .texts("by turns", 12))],
+      "fq:avif:60:webp:75",
       "Sets qualities of single formats, where there is no `quality`.",
-      example: "fq:avif:60:webp:75",
     ) { (values, draft) throws(RequestError) in
       try setQualities(values.texts("formats and qualities")[...], &draft)
     },
     Option(
-      ["format", "f", "ext"],
+      "format f ext",
       [.init("format", .text(""))],
+      "f:webp",
       "Sets the format; an extension behind the source precedes it.",
-      example: "f:webp",
     ) { (values, draft) throws(RequestError) in
       draft.format = try values.text("format").map { name throws(RequestError) in try draft.format(name) }
     },
     Option(
-      ["strip_metadata", "sm"],
+      "strip_metadata sm",
       [.init("strip", .flag)],
       keepsWhenEmpty: true,
+      "sm:0",
       "Keeps all metadata with 0, with the place where the picture was taken.",
-      example: "sm:0",
     ) { values, draft in
-      let strips = values.flag("strip") == true
-      draft.options.metadata = !strips ? .all : draft.options.metadata == .none ? .none : .copyright
+      draft.options.metadata = !values.flag("strip") ? .all : draft.options.metadata == .none ? .none : .copyright
     },
     Option(
-      ["keep_copyright", "kcr"],
+      "keep_copyright kcr",
       [.init("keep", .flag)],
       keepsWhenEmpty: true,
+      "kcr:0",
       "Removes copyright and author with 0; they are kept by default.",
-      example: "kcr:0",
     ) { values, draft in
       guard draft.options.metadata != .all else { return }
-      draft.options.metadata = values.flag("keep") == true ? .copyright : .none
+      draft.options.metadata = values.flag("keep") ? .copyright : .none
     },
     Option(
-      ["strip_color_profile", "scp"],
+      "strip_color_profile scp",
       [.init("strip", .flag)],
       keepsWhenEmpty: true,
+      "scp:0",
       "Keeps Display P3 with 0.",
-      example: "scp:0",
-    ) { values, draft in draft.options.keepsWideColors = values.flag("strip") == false },
+    ) { values, draft in draft.options.keepsWideColors = !values.flag("strip") },
     Option(
-      ["page", "pg"],
+      "page pg",
       [.init("page", .whole(0...9999), initially: .number(0))],
+      "pg:2",
       "Shows a page, or a frame, which then stands still.",
-      example: "pg:2",
     ) { values, draft in draft.options.page = Int(values.number("page") ?? 0) },
     Option(
-      ["disable_animation", "da"],
+      "disable_animation da",
       [.init("disable", .flag)],
       keepsWhenEmpty: true,
+      "da:1",
       "Shows the first frame only.",
-      example: "da:1",
-    ) { values, draft in draft.options.animates = values.flag("disable") == false },
+    ) { values, draft in draft.options.animates = !values.flag("disable") },
     Option(
-      ["return_attachment", "att"],
+      "return_attachment att",
       [.init("save", .flag, initially: .flag(false))],
+      "att:1",
       "Has the answer saved as a file.",
-      example: "att:1",
-    ) { values, draft in draft.options.isAttachment = values.flag("save") == true },
+    ) { values, draft in draft.options.isAttachment = values.flag("save") },
     Option(
-      ["filename", "fn"],
+      "filename fn",
       [.init("name", .text("")), .init("base64", .flag, initially: .flag(false))],
+      "fn:cat",
       "Sets the name of that file, in base64 for URLs if the second value says so.",
-      example: "fn:cat",
     ) { (values, draft) throws(RequestError) in try setFileName(values, &draft.options) },
     Option(
-      ["expires", "exp"],
+      "expires exp",
       [.init("time", .whole(0...253_402_300_799), .seconds)],
+      "exp:4102444800",
       "Is 404 from then on, in seconds since 1970; of several, the first to come counts.",
-      example: "exp:4102444800",
     ) { (values, draft) throws(RequestError) in
       guard let seconds = values.number("time") else {
         throw RequestError(400, "the option 'expires' takes seconds since 1970")
@@ -103,10 +102,10 @@ extension OptionTable {
       draft.expires = min(draft.expires ?? expires, expires)
     },
     Option(
-      ["cachebuster", "cb"],
+      "cachebuster cb",
       [.init("text", .text(""))],
+      "cb:v2",
       "Makes another URL for caches.",
-      example: "cb:v2",
     ) { values, draft in draft.options.cacheBuster = values.text("text") },
   ]
 
@@ -134,7 +133,7 @@ extension OptionTable {
     func refusal(_ expected: String) -> RequestError {
       RequestError(400, "the option 'fn' takes \(expected), not '\(name.prefix(40))'")
     }
-    if values.flag("base64") == true {
+    if values.flag("base64") {
       guard let bytes = Base64URL.decode(name.utf8), let text = String(validating: bytes, as: UTF8.self) else {
         throw refusal("text in base64")
       }

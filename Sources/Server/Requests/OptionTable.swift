@@ -11,14 +11,14 @@ enum OptionTable {
     let apply: Meaning
 
     init(
-      _ names: [String],
+      _ names: String,
       _ parameters: [OperationParameter],
       keepsWhenEmpty: Bool = false,
+      _ example: String,
       _ summary: String,
-      example: String,
       _ apply: @escaping Meaning,
     ) {
-      syntax = OperationSyntax(names, parameters, keepsWhenEmpty: keepsWhenEmpty, summary, example: example)
+      syntax = OperationSyntax(names, parameters, keepsWhenEmpty: keepsWhenEmpty, example, summary)
       self.apply = apply
     }
   }

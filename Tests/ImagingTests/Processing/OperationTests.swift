@@ -94,15 +94,11 @@ struct OperationTests {
 
   private func expectedSize(_ operations: ImageOperations) -> ImageOperation.Sides {
     let context = operations.context([:])
-    func fold(_ sides: ImageOperation.Sides, after isAfter: Bool) -> ImageOperation.Sides {
-      ImageOperation.steps(after: isAfter).reduce(sides) { sides, step in
-        operations[step].map { step.size($0, sides, context) } ?? sides
-      }
-    }
     let original = ImageOperation.Sides(width: Double(Self.picture.width), height: Double(Self.picture.height))
-    let earlier = fold(original, after: false)
+    let earlier = operations.size(original, after: ImageOperation.beforeResize, context)
     let scaled = context.box.scaled(width: earlier.width, height: earlier.height)
-    return fold(ImageOperation.Sides(width: scaled.width, height: scaled.height), after: true)
+    let sides = ImageOperation.Sides(width: scaled.width, height: scaled.height)
+    return operations.size(sides, after: ImageOperation.afterResize, context)
   }
 
   // MARK: - Texts

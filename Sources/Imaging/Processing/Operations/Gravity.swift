@@ -26,17 +26,10 @@ package enum Gravity: Sendable, Hashable {
 
     /// The place as a point of the unit square.
     package var anchor: Anchor {
-      switch self {
-      case .center: .center
-      case .top: .top
-      case .bottom: .bottom
-      case .right: .right
-      case .left: .left
-      case .topRight: .topRight
-      case .topLeft: .topLeft
-      case .bottomRight: .bottomRight
-      case .bottomLeft: .bottomLeft
-      }
+      Anchor(
+        x: rawValue.hasSuffix("we") ? 0 : rawValue.hasSuffix("ea") ? 1 : 0.5,
+        y: rawValue.hasPrefix("no") ? 0 : rawValue.hasPrefix("so") ? 1 : 0.5,
+      )
     }
   }
 

@@ -1,110 +1,64 @@
-// The table of operations. An operation is one row here, a place in `steps`, and a line of the documentation, which a test
-// compares with the row.
+// The table of operations. An operation is a row here, its place among the steps, and a line of the documentation, which a
+// test compares with the row.
 extension ImageOperation {
   /// The rows, in the order of texts for keys.
-  package static let table: [ImageOperation] = [
+  package static let table = [
     resize, boxSize, resizingType, width, height, minimumWidth, minimumHeight, zoom, pixelRatio, enlarge, gravity,
     extend, extendAspectRatio, crop, trim, padding, rotate, autoRotate, flip, background, brightness, contrast,
     saturation, adjust, blur, sharpen, roundedCorners, watermark,
   ]
 
-  /// The steps in the order in which they are done, whatever the order in which they are named.
-  static let steps: [Step] = [
-    .operation(trim),
-    .operation(rotate),
-    .operation(flip),
-    .operation(crop),
-    .resize,
-    .operation(brightness),
-    .operation(contrast),
-    .operation(saturation),
-    .operation(blur),
-    .operation(sharpen),
-    .operation(roundedCorners),
-    .operation(extend),
-    .operation(extendAspectRatio),
-    .operation(padding),
-    .operation(watermark),
-    .operation(background),
+  // The steps are done in this order, whatever the order in which they are named, with the resize between the two lists.
+  package static let beforeResize = [trim, rotate, flip, crop]
+  package static let afterResize = [
+    brightness, contrast, saturation, blur, sharpen, roundedCorners, extend, extendAspectRatio, padding, watermark,
+    background,
   ]
 
   // MARK: - The box
 
-  private static let sides = OperationParameter.Kind.whole(0...65_535)
-
   package static let resize = ImageOperation(
-    "resize",
-    "rs",
+    "resize rs",
     sets: [resizingType, width, height, enlarge, extend],
+    "rs:fill:300:200",
     "Sets the type and the size of the box.",
-    example: "rs:fill:300:200",
   )
 
   package static let boxSize = ImageOperation(
-    "size",
-    "s",
+    "size s",
     sets: [width, height, enlarge, extend],
+    "s:300:200",
     "Sets the size of the box.",
-    example: "s:300:200",
   )
 
   package static let resizingType = ImageOperation(
-    "resizing_type",
-    "rt",
-    takes: [.init("type", .choice(ResizeBox.Fit.allCases.map(\.rawValue)), initially: .text("fit"))],
+    "resizing_type rt",
+    [.init("type", .choice(ResizeBox.Fit.allCases.map(\.rawValue)), initially: .text("fit"))],
     keepsWhenEmpty: true,
+    "rt:fill",
     "Sets the way into the box.",
-    example: "rt:fill",
     processors: nil,
   )
 
-  package static let width = ImageOperation(
-    "width",
-    "w",
-    takes: [.init("width", sides, .pixels, initially: .number(0))],
-    keepsWhenEmpty: true,
-    "Sets the width of the box; 0 is any.",
-    example: "w:300",
-    processors: nil,
-  )
-
-  package static let height = ImageOperation(
-    "height",
-    "h",
-    takes: [.init("height", sides, .pixels, initially: .number(0))],
-    keepsWhenEmpty: true,
-    "Sets the height of the box; 0 is any.",
-    example: "h:200",
-    processors: nil,
-  )
-
-  package static let minimumWidth = ImageOperation(
-    "min-width",
-    "min_width",
-    "mw",
-    takes: [.init("width", sides, .pixels, initially: .number(0))],
+  package static let width = side("width w", keepsWhenEmpty: true, "w:300", "Sets the width of the box; 0 is any.")
+  package static let height = side("height h", keepsWhenEmpty: true, "h:200", "Sets the height of the box; 0 is any.")
+  package static let minimumWidth = side(
+    "min-width min_width mw",
+    "mw:100",
     "Sets the least width, which may enlarge.",
-    example: "mw:100",
-    processors: nil,
   )
-
-  package static let minimumHeight = ImageOperation(
-    "min-height",
-    "min_height",
-    "mh",
-    takes: [.init("height", sides, .pixels, initially: .number(0))],
+  package static let minimumHeight = side(
+    "min-height min_height mh",
+    "mh:100",
     "Sets the least height, which may enlarge.",
-    example: "mh:100",
-    processors: nil,
   )
 
   package static let zoom = ImageOperation(
-    "zoom",
-    "z",
-    takes: [.init("x", .number(0.01...100)), .init("y", .number(0.01...100))],
+    "zoom z",
+    [.init("x", .number(0.01...100)), .init("y", .number(0.01...100))],
     keepsWhenEmpty: true,
+    "z:2",
     "Multiplies the sides of the box; y is x by default.",
-    example: "z:2",
     complete: { values in values["y"] = values["y"] ?? values["x"] },
     isOff: { $0.number("x") == 1 && $0.number("y") == 1 },
     processors: nil,
@@ -112,67 +66,73 @@ extension ImageOperation {
 
   package static let pixelRatio = ImageOperation(
     "dpr",
-    takes: [.init("ratio", .number(0.1...8))],
+    [.init("ratio", .number(0.1...8))],
     keepsWhenEmpty: true,
+    "dpr:2",
     "Multiplies the box and all distances.",
-    example: "dpr:2",
-    isOff: { _ in false },
     processors: nil,
   )
 
   package static let enlarge = ImageOperation(
-    "enlarge",
-    "el",
-    takes: [.init("enlarge", .flag, initially: .flag(false))],
+    "enlarge el",
+    [.init("enlarge", .flag, initially: .flag(false))],
     keepsWhenEmpty: true,
+    "el:1",
     "Enlarges images that are smaller than the box.",
-    example: "el:1",
     processors: nil,
   )
 
   package static let gravity = ImageOperation(
-    "gravity",
-    "g",
-    takes: [.init("gravity", .gravity(crops: true), initially: .gravity(.center))],
+    "gravity g",
+    [.init("gravity", .gravity(crops: true), initially: .gravity(.center))],
     keepsWhenEmpty: true,
+    "g:sm",
     "Sets the part that stays when an image is cropped to the box.",
-    example: "g:sm",
     processors: nil,
   )
+
+  private static let lengths = 0...65_535
+
+  private static func side(
+    _ names: String,
+    keepsWhenEmpty: Bool = false,
+    _ example: String,
+    _ summary: String,
+  ) -> ImageOperation {
+    let side = OperationParameter(String(names.prefix { $0 != " " }), .whole(lengths), .pixels, initially: .number(0))
+    return ImageOperation(names, [side], keepsWhenEmpty: keepsWhenEmpty, example, summary, processors: nil)
+  }
 
   // MARK: - Before the resize
 
   package static let trim = ImageOperation(
-    "trim",
-    "t",
-    takes: [
+    "trim t",
+    [
       .init("threshold", .number(0...255)), .init("color", .color(hasComponents: false)),
       .init("equal left and right", .flag, initially: .flag(false)),
       .init("equal top and bottom", .flag, initially: .flag(false)),
     ],
     keepsWhenEmpty: true,
+    "t:10",
     "Removes edges of one color, by default that of the top left pixel.",
-    example: "t:10",
     needsOriginal: true,
-    isOff: { _ in false },
   ) { values, _ in
     [
       .trim(
         tolerance: values.amount("threshold"),
         color: values.color("color"),
-        isEqualHorizontally: values.flag("equal left and right") == true,
-        isEqualVertically: values.flag("equal top and bottom") == true,
+        isEqualHorizontally: values.flag("equal left and right"),
+        isEqualVertically: values.flag("equal top and bottom"),
       )
     ]
   }
 
   package static let rotate = ImageOperation(
-    "rotate",
-    "rot",
-    takes: [.init("angle", .whole(-3600...3600, multipleOf: 90), .degrees, initially: .number(0))],
+    "rotate rot",
+    [.init("angle", .whole(-3600...3600, multipleOf: 90), .degrees, initially: .number(0))],
     keepsWhenEmpty: true,
+    "rot:90",
     "Turns clockwise, by multiples of 90.",
-    example: "rot:90",
     complete: { values in
       let rest = values.amount("angle").truncatingRemainder(dividingBy: 360)
       values["angle"] = .number(rest < 0 ? rest + 360 : rest == 0 ? 0 : rest)
@@ -183,14 +143,13 @@ extension ImageOperation {
   ) { values, _ in [.rotate(degrees: values.amount("angle"))] }
 
   package static let autoRotate = ImageOperation(
-    "auto_rotate",
-    "ar",
-    takes: [.init("rotate", .flag, initially: .flag(true))],
+    "auto_rotate ar",
+    [.init("rotate", .flag, initially: .flag(true))],
+    "ar:1",
     "Turns images upright, which is always done.",
-    example: "ar:1",
     complete: { (values) throws(OperationParameter.Mismatch) in
       // Decoders turn every image upright.
-      guard values.flag("rotate") == true else {
+      guard values.flag("rotate") else {
         throw OperationParameter.Mismatch(expected: "1, since all images are turned upright", given: "0")
       }
     },
@@ -198,28 +157,26 @@ extension ImageOperation {
   )
 
   package static let flip = ImageOperation(
-    "flip",
-    "fl",
-    takes: [
+    "flip fl",
+    [
       .init("left and right", .flag, initially: .flag(false)), .init("top and bottom", .flag, initially: .flag(false)),
     ],
+    "fl:1:0",
     "Mirrors.",
-    example: "fl:1:0",
   ) { values, _ in
     let axes: [(String, ImageProcessor.FlipAxis)] = [("left and right", .horizontal), ("top and bottom", .vertical)]
-    return axes.filter { values.flag($0.0) == true }.map { .flip($0.1) }
+    return axes.filter { values.flag($0.0) }.map { .flip($0.1) }
   }
 
   package static let crop = ImageOperation(
-    "crop",
-    "c",
-    takes: [
+    "crop c",
+    [
       .init("width", .number(0...65_535), .pixels, initially: .number(0)),
       .init("height", .number(0...65_535), .pixels, initially: .number(0)),
       .init("gravity", .gravity(crops: true)),
     ],
+    "c:0.5:0:ea",
     "Keeps a part of the original; a side below 1 is a fraction, and 0 is all. The gravity is that of the box by default.",
-    example: "c:0.5:0:ea",
     needsOriginal: true,
     isOff: { _ in false },
     size: { values, sides, _ in
@@ -236,68 +193,59 @@ extension ImageOperation {
   // MARK: - After the resize
 
   package static let brightness = ImageOperation(
-    "brightness",
-    "br",
-    takes: [.init("amount", .whole(-255...255), initially: .number(0))],
+    "brightness br",
+    [.init("amount", .whole(-255...255), initially: .number(0))],
+    "br:40",
     "Adds a number to each component.",
-    example: "br:40",
   ) { values, _ in [.brightness(values.amount("amount") / 255)] }
 
   package static let contrast = ImageOperation(
-    "contrast",
-    "co",
-    takes: [.init("factor", .number(0...100), initially: .number(1))],
+    "contrast co",
+    [.init("factor", .number(0...100), initially: .number(1))],
+    "co:1.3",
     "Multiplies the distance from gray.",
-    example: "co:1.3",
   ) { values, _ in [.contrast(values.amount("factor"))] }
 
   package static let saturation = ImageOperation(
-    "saturation",
-    "sa",
-    takes: [.init("factor", .number(0...100), initially: .number(1))],
+    "saturation sa",
+    [.init("factor", .number(0...100), initially: .number(1))],
+    "sa:0.5",
     "Multiplies the distance of a color from its gray.",
-    example: "sa:0.5",
   ) { values, _ in [.saturation(values.amount("factor"))] }
 
   package static let adjust = ImageOperation(
-    "adjust",
-    "a",
+    "adjust a",
     sets: [brightness, contrast, saturation],
+    "a:10:1.2:0.5",
     "Sets the three of them.",
-    example: "a:10:1.2:0.5",
   )
 
   package static let blur = ImageOperation(
-    "blur",
-    "bl",
-    takes: [.init("deviation", .number(0...1000), .pixels, initially: .number(0))],
+    "blur bl",
+    [.init("deviation", .number(0...1000), .pixels, initially: .number(0))],
+    "bl:4",
     "Blurs with a Gaussian of a standard deviation.",
-    example: "bl:4",
   ) { values, _ in [.blur(radius: .pixels(values.amount("deviation")))] }
 
   package static let sharpen = ImageOperation(
-    "sharpen",
-    "sh",
-    takes: [.init("deviation", .number(0...100), .pixels, initially: .number(0))],
+    "sharpen sh",
+    [.init("deviation", .number(0...100), .pixels, initially: .number(0))],
+    "sh:1",
     "Sharpens by unsharp masking with a standard deviation.",
-    example: "sh:1",
   ) { values, _ in [.sharpen(radius: .pixels(values.amount("deviation")))] }
 
   private static let corners = ["top left", "top right", "bottom right", "bottom left"]
 
   package static let roundedCorners = ImageOperation(
-    "rounded_corners",
-    "rc",
-    takes: corners.map { .init($0, .number(0...65_535), .pixels) },
+    "rounded_corners rc",
+    corners.map { .init($0, .number(0...65_535), .pixels) },
+    "rc:16",
     "Makes corners transparent, by one radius or four; not in imgproxy.",
-    example: "rc:16",
     complete: { (values) throws(OperationParameter.Mismatch) in
       let radii = corners.compactMap { values.number($0) }
       guard radii.count == 4 || radii.count == 1 && values[corners[0]] != nil else {
-        throw OperationParameter.Mismatch(
-          expected: "one radius or four",
-          given: radii.map(DecimalText.of).joined(separator: ":"),
-        )
+        let given = radii.map(DecimalText.of).joined(separator: ":")
+        throw OperationParameter.Mismatch(expected: "one radius or four", given: given)
       }
       guard radii.allSatisfy({ $0 == radii[0] }) else { return }
       for corner in corners.dropFirst() { values[corner] = nil }
@@ -306,26 +254,20 @@ extension ImageOperation {
   ) { values, context in
     let radii = corners.compactMap { values.number($0) }.map { Length.pixels($0 * context.box.ratio) }
     guard radii.count == 4 else { return radii.map { .roundedCorners(radius: $0) } }
-    return [
-      .roundedCorners(
-        CornerRadii(topLeft: radii[0], topRight: radii[1], bottomRight: radii[2], bottomLeft: radii[3])
-      )
-    ]
+    let shape = CornerRadii(topLeft: radii[0], topRight: radii[1], bottomRight: radii[2], bottomLeft: radii[3])
+    return [.roundedCorners(shape)]
   }
 
-  private static let canvas: [OperationParameter] = [
-    .init("extend", .flag, initially: .flag(false)),
-    .init("gravity", .gravity(crops: false), initially: .gravity(.center)),
-  ]
-
   package static let extend = ImageOperation(
-    "extend",
-    "ex",
-    takes: canvas,
+    "extend ex",
+    [
+      .init("extend", .flag, initially: .flag(false)),
+      .init("gravity", .gravity(crops: false), initially: .gravity(.center)),
+    ],
     keepsWhenEmpty: true,
+    "ex:1",
     "Puts the image on a canvas of the size of the box.",
-    example: "ex:1",
-    isOff: { $0.flag("extend") != true },
+    isOff: { !$0.flag("extend") },
     size: { _, sides, context in
       Sides(width: max(sides.width, context.box.width), height: max(sides.height, context.box.height))
     },
@@ -338,14 +280,15 @@ extension ImageOperation {
   }
 
   package static let extendAspectRatio = ImageOperation(
-    "extend_aspect_ratio",
-    "extend_ar",
-    "exar",
-    takes: canvas,
+    "extend_aspect_ratio extend_ar exar",
+    [
+      .init("extend", .flag, initially: .flag(false)),
+      .init("gravity", .gravity(crops: false), initially: .gravity(.center)),
+    ],
     keepsWhenEmpty: true,
+    "exar:1",
     "Puts the image on a canvas of the shape of the box.",
-    example: "exar:1",
-    isOff: { $0.flag("extend") != true },
+    isOff: { !$0.flag("extend") },
     size: { _, sides, context in
       let (width, height) = (context.box.width, context.box.height)
       guard width > 0, height > 0 else { return sides }
@@ -364,11 +307,10 @@ extension ImageOperation {
   private static let edges = ["top", "right", "bottom", "left"]
 
   package static let padding = ImageOperation(
-    "padding",
-    "pd",
-    takes: edges.map { .init($0, sides, .pixels) },
+    "padding pd",
+    edges.map { .init($0, .whole(lengths), .pixels) },
+    "pd:10:20",
     "Puts space around the result; an edge that is left out is that of the other side.",
-    example: "pd:10:20",
     complete: { values in
       let top = values["top"] ?? .number(0)
       let right = values["right"] ?? top
@@ -381,26 +323,16 @@ extension ImageOperation {
       return Sides(width: sides.width + lengths[1] + lengths[3], height: sides.height + lengths[0] + lengths[2])
     },
   ) { values, context in
-    let lengths = edges.map { Length.pixels((values.amount($0) * context.box.ratio).rounded()) }
-    return [
-      .padding(
-        top: lengths[0],
-        right: lengths[1],
-        bottom: lengths[2],
-        left: lengths[3],
-        color: context.canvasColor,
-      )
-    ]
+    let (sides, color) = (
+      edges.map { (values.amount($0) * context.box.ratio).rounded() }.map(Length.pixels), context.canvasColor,
+    )
+    return [.padding(top: sides[0], right: sides[1], bottom: sides[2], left: sides[3], color: color)]
   }
 
-  /// The parameter of `watermark` that names a picture.
-  static let picture = "picture"
-
   package static let watermark = ImageOperation(
-    "watermark",
-    "wm",
-    takes: [
-      .init(picture, .text("a file or a URL"), only: .shell),
+    "watermark wm",
+    [
+      .init("picture", .text("a file or a URL"), only: .shell),
       .init("opacity", .number(0...1), initially: .number(0), only: .url),
       .init("place", .place, initially: .place(.center)),
       .init("x", .number(OperationParameter.distances), .pixels, initially: .number(0)),
@@ -408,34 +340,25 @@ extension ImageOperation {
       .init("scale", .number(0...10), initially: .number(0)),
       .init("opacity", .number(0...1), initially: .number(1), only: .shell),
     ],
+    "wm:0.5:soea",
+    atShell: "wm:logo.png:se:10:10:0.2:0.5",
     "Lays a picture over the result: in a URL that of the server. The scale is one of the width; 0 is its own size.",
-    example: "wm:0.5:soea",
-    inShell: "wm:logo.png:se:10:10:0.2:0.5",
     isOff: { $0.amount("opacity") == 0 },
   ) { (values, context) throws(ImageOperationError) in
-    let name = values.text(picture) ?? ""
+    let name = values.text("picture") ?? ""
     guard let mark = context.pictures[name] else {
       throw ImageOperationError("watermark", "needs a picture\(name.isEmpty ? "" : ", but there is no '\(name)'")")
     }
-    let place = values.place("place") ?? .center
-    let (anchor, offset) = context.placement(.place(place, x: values.amount("x"), y: values.amount("y")))
-    let scale = values.amount("scale")
-    return [
-      .overlay(
-        mark,
-        at: anchor,
-        offset: offset,
-        width: scale > 0 ? .fraction(scale) : nil,
-        opacity: values.amount("opacity"),
-      )
-    ]
+    let place = Gravity.place(values.place("place") ?? .center, x: values.amount("x"), y: values.amount("y"))
+    let ((anchor, offset), scale) = (context.placement(place), values.amount("scale"))
+    let width = scale > 0 ? Length.fraction(scale) : nil
+    return [.overlay(mark, at: anchor, offset: offset, width: width, opacity: values.amount("opacity"))]
   }
 
   package static let background = ImageOperation(
-    "background",
-    "bg",
-    takes: [.init("color", .color(hasComponents: true))],
+    "background bg",
+    [.init("color", .color(hasComponents: true))],
+    "bg:ff8000",
     "Sets the color behind transparent pixels and of canvases: R, G, B, or 3, 6 or 8 hexadecimal digits.",
-    example: "bg:ff8000",
   ) { values, _ in values.color("color").map { [.background($0)] } ?? [] }
 }

@@ -20,13 +20,6 @@ package struct ImageOperation: Sendable {
     let pictures: [String: Bitmap]
   }
 
-  /// A step of the work, as ``steps`` lists them.
-  enum Step: Sendable {
-    case operation(ImageOperation)
-    /// The image is resized into the box, and cropped to it.
-    case resize
-  }
-
   typealias Values = OperationValues
   typealias Completion = @Sendable (inout Values) throws(OperationParameter.Mismatch) -> Void
   typealias SizeEffect = @Sendable (Values, Sides, Context) -> Sides
@@ -52,14 +45,16 @@ package struct ImageOperation: Sendable {
   /// The name that identifies the operation.
   package var id: String { syntax.id }
 
-  /// A row of a step, or of a setting, which has no processors.
+  /// A row of a setting, which has no processors, or of a step.
+  ///
+  /// The defaults of parameters are off; a row with a parameter that has none is on.
   init(
-    _ names: String...,
-    takes parameters: [OperationParameter],
+    _ names: String,
+    _ parameters: [OperationParameter],
     keepsWhenEmpty: Bool = false,
+    _ example: String,
+    atShell shellExample: String? = nil,
     _ summary: String,
-    example: String,
-    inShell shellExample: String? = nil,
     needsOriginal: Bool = false,
     complete: @escaping Completion = { _ in },
     isOff: (@Sendable (Values) -> Bool)? = nil,
@@ -70,20 +65,19 @@ package struct ImageOperation: Sendable {
       names,
       parameters,
       keepsWhenEmpty: keepsWhenEmpty,
+      example,
+      atShell: shellExample,
       summary,
-      example: example,
-      inShell: shellExample,
     )
-    (parts, self.needsOriginal, self.complete) = ([], needsOriginal, complete)
+    (parts, self.needsOriginal, self.complete, self.size) = ([], needsOriginal, complete, size)
     self.isOff = isOff ?? { values in parameters.allSatisfy { values[$0.name] == $0.initial } }
-    (self.size, self.processors) = (size, processors ?? { _, _ in [] })
+    self.processors = processors ?? { _, _ in [] }
   }
 
-  /// A row that stands for several others.
-  init(_ names: String..., sets parts: [ImageOperation], _ summary: String, example: String) {
-    let first = parts.dropLast().compactMap(\.syntax.parameters.first)
-    let parameters = first + (parts.last?.syntax.parameters ?? [])
-    syntax = OperationSyntax(names, parameters, summary, example: example, parts: parts.map(\.id))
+  /// A row that is a shorthand of several others.
+  init(_ names: String, sets parts: [ImageOperation], _ example: String, _ summary: String) {
+    let parameters = parts.dropLast().compactMap(\.syntax.parameters.first) + (parts.last?.syntax.parameters ?? [])
+    syntax = OperationSyntax(names, parameters, example, summary, parts: parts.map(\.id))
     (self.parts, needsOriginal, complete, isOff) = (parts, false, { _ in }, { _ in true })
     (size, processors) = ({ _, sides, _ in sides }, { _, _ in [] })
   }
@@ -97,21 +91,8 @@ package struct ImageOperation: Sendable {
   /// Returns the operation with a name.
   package static func named(_ name: String) -> ImageOperation? { byName[name] }
 
-  /// Returns the operations that are done before the resize, or after it.
-  static func steps(after isAfter: Bool) -> [ImageOperation] {
-    var hasPassed = false
-    return steps.compactMap { step in
-      switch step {
-      case .operation(let operation): return hasPassed == isAfter ? operation : nil
-      case .resize:
-        hasPassed = true
-        return nil
-      }
-    }
-  }
-
   /// The names of the steps in their order, as tables have them.
-  package static var order: [String] { steps(after: false).map(\.id) + [resize.id] + steps(after: true).map(\.id) }
+  package static var order: [String] { beforeResize.map(\.id) + [resize.id] + afterResize.map(\.id) }
 
   /// Reads values, and completes them; `nil` if they change nothing that was there.
   func read(

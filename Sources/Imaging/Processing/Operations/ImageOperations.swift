@@ -109,7 +109,7 @@ public struct ImageOperations: Sendable, Hashable {
 
   /// The names of the pictures that operations need.
   package var pictureNames: [String] {
-    self[.watermark].map { [$0.text(ImageOperation.picture) ?? ""] } ?? []
+    self[.watermark].map { [$0.text("picture") ?? ""] } ?? []
   }
 
   // MARK: - Planning
@@ -126,16 +126,28 @@ public struct ImageOperations: Sendable, Hashable {
     try check()
     let context = context(pictures)
     let isSimple = isSimple(context)
-    var processors: [ImageProcessor] = []
-    for step in ImageOperation.steps {
-      switch step {
-      case .operation(let operation):
-        if let values = self[operation] { processors += try operation.processors(values, context) }
-      case .resize:
-        processors += isSimple ? context.box.cropping(context.anchor) : context.box.resizing(context.gravity)
-      }
-    }
+    let resizing = isSimple ? context.box.cropping(context.anchor) : context.box.resizing(context.gravity)
+    let processors =
+      try make(ImageOperation.beforeResize, context) + resizing + make(ImageOperation.afterResize, context)
     return Plan(size: isSimple ? decodedSize(context) : nil, processors: processors)
+  }
+
+  private func make(
+    _ steps: [ImageOperation],
+    _ context: ImageOperation.Context,
+  ) throws(ImageOperationError) -> [ImageProcessor] {
+    var processors: [ImageProcessor] = []
+    for step in steps { if let values = self[step] { processors += try step.processors(values, context) } }
+    return processors
+  }
+
+  /// Returns the size of an image after steps.
+  func size(
+    _ sides: ImageOperation.Sides,
+    after steps: [ImageOperation],
+    _ context: ImageOperation.Context,
+  ) -> ImageOperation.Sides {
+    steps.reduce(sides) { sides, step in self[step].map { step.size($0, sides, context) } ?? sides }
   }
 
   /// Throws if operations do not go together.
@@ -150,14 +162,11 @@ public struct ImageOperations: Sendable, Hashable {
   package var mostSides: ImageOperation.Sides {
     let context = context([:])
     let box = context.box
-    var sides = ImageOperation.Sides(
+    let sides = ImageOperation.Sides(
       width: max(box.width, box.minimumWidth),
       height: max(box.height, box.minimumHeight),
     )
-    for operation in ImageOperation.steps(after: true) {
-      if let values = self[operation] { sides = operation.size(values, sides, context) }
-    }
-    return sides
+    return size(sides, after: ImageOperation.afterResize, context)
   }
 
   func context(_ pictures: [String: Bitmap]) -> ImageOperation.Context {
@@ -173,7 +182,7 @@ public struct ImageOperations: Sendable, Hashable {
 
   /// Returns whether a decoder can fit the image into the box.
   private func isSimple(_ context: ImageOperation.Context) -> Bool {
-    let earlier = ImageOperation.steps(after: false).filter { self[$0] != nil }
+    let earlier = ImageOperation.beforeResize.filter { self[$0] != nil }
     let box = context.box
     guard !earlier.contains(where: \.needsOriginal), box.minimumWidth == 0, box.minimumHeight == 0 else { return false }
     guard box.width > 0, box.height > 0 else { return true }
@@ -190,10 +199,8 @@ public struct ImageOperations: Sendable, Hashable {
   /// Returns the size for a decoder, which sees the image before it is turned.
   private func decodedSize(_ context: ImageOperation.Context) -> TargetSize? {
     let box = context.box
-    var sides = ImageOperation.Sides(width: box.width, height: box.height)
-    for operation in ImageOperation.steps(after: false) {
-      if let values = self[operation] { sides = operation.size(values, sides, context) }
-    }
+    let own = ImageOperation.Sides(width: box.width, height: box.height)
+    let sides = size(own, after: ImageOperation.beforeResize, context)
     switch (sides.width > 0, sides.height > 0) {
     case (true, false): return .pixels(width: sides.width, enlarges: box.enlarges)
     case (false, true): return .pixels(height: sides.height, enlarges: box.enlarges)

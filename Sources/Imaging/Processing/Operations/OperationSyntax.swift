@@ -14,16 +14,18 @@ package struct OperationSyntax: Sendable {
   /// The same at a shell, where that differs.
   let shellExample: String?
 
+  /// Makes a row of names with spaces between them.
   package init(
-    _ names: [String],
+    _ names: String,
     _ parameters: [OperationParameter],
     keepsWhenEmpty: Bool = false,
+    _ example: String,
+    atShell shellExample: String? = nil,
     _ summary: String,
-    example: String,
-    inShell shellExample: String? = nil,
     parts: [String] = [],
   ) {
-    (self.names, self.parameters, self.keepsWhenEmpty, self.parts) = (names, parameters, keepsWhenEmpty, parts)
+    self.names = names.split(separator: " ").map(String.init)
+    (self.parameters, self.keepsWhenEmpty, self.parts) = (parameters, keepsWhenEmpty, parts)
     (self.summary, self.example, self.shellExample) = (summary, example, shellExample)
   }
 

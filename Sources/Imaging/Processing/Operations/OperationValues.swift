@@ -37,7 +37,7 @@ package struct OperationValues: Sendable, Hashable {
   /// The number of a parameter that has a default; 0 if there is none.
   func amount(_ name: String) -> Double { number(name) ?? 0 }
 
-  package func flag(_ name: String) -> Bool? { if case .flag(let flag) = byName[name] { flag } else { nil } }
+  package func flag(_ name: String) -> Bool { byName[name] == .flag(true) }
 
   package func text(_ name: String) -> String? { if case .text(let text) = byName[name] { text } else { nil } }
 
