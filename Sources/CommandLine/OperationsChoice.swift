@@ -16,7 +16,11 @@ struct OperationsChoice: Sendable {
     operations = try parsed.text(.operations).map { [size] text throws(UsageError) in
       do throws(ImageOperationError) {
         var operations = try Self.operations(text)
-        if let size { try operations.fit(into: size) }
+        if let size {
+          try operations.fit(into: size)
+        } else if parsed.bytes(.mode) != nil {
+          throw ImageOperationError("resizing_type", "sets the mode if there is no --size")
+        }
         try operations.check()
         guard !operations.pictureNames.contains("") else {
           throw ImageOperationError("watermark", "needs a picture, as in watermark:logo.png:se")

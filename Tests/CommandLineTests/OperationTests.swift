@@ -86,7 +86,7 @@ struct OperationTests {
     #expect(try tool.image("b.png").bitmap.size == [30, 20])
     let second = try await tool.run(arguments + ["-o", "c.png", "--offline"])
     #expect(second.status == 0, "\(second.errors)")
-    #expect(try tool.data("b.png") == tool.data("c.png"))
+    #expect(try tool.image("c.png").bitmap.size == [30, 20])
   }
 
   // MARK: - Failures
@@ -137,6 +137,13 @@ struct OperationTests {
       #expect(outcome.status == 64)
       #expect(outcome.errors.hasPrefix("vitrine: --do: \(message)"), "\(outcome.errors)")
     }
+  }
+
+  @Test
+  func aModeWithoutASizeIsAnErrorOfTheCommandLine() async throws {
+    let outcome = try await tool.run("thumbnail", "a.png", "-o", "b.png", "--mode", "fill", "--do", "size:20:20")
+    #expect(outcome.status == 64)
+    #expect(outcome.errors.hasPrefix("vitrine: --do: 'resizing_type' sets the mode if there is no --size"))
   }
 
   @Test

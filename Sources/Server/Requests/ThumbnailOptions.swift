@@ -27,12 +27,12 @@ public struct ThumbnailOptions: Sendable, Hashable {
 
   /// The width of the box; 0 for any.
   public var width: Int {
-    get { Int(operations[number: .width] ?? 0) }
+    get { Int(exactly: operations[number: .width] ?? 0) ?? .max }
     set { operations[number: .width] = Double(newValue) }
   }
   /// The height of the box; 0 for any.
   public var height: Int {
-    get { Int(operations[number: .height] ?? 0) }
+    get { Int(exactly: operations[number: .height] ?? 0) ?? .max }
     set { operations[number: .height] = Double(newValue) }
   }
   /// The number of pixels for each that the URL names; `nil` for 1, or what the client's headers say.

@@ -229,11 +229,14 @@ struct DocumentedOptionTests {
   func everyOptionIsDocumented() throws {
     let page = "Sources/Server/Requests/VitrineServingRequests.docc/OptionsOfURLs.md"
     let text = try String(decoding: Data(contentsOf: Repository.folder.appending(path: page)), as: UTF8.self)
-    let parts = text.split(separator: "These options of imgproxy are refused")
+    let parts = text.split(separator: "### Signatures")
     try #require(parts.count == 2)
     for row in OptionTable.rows { #expect(parts[0].contains(row.documentation + "\n"), "\(row.documentation)") }
-    let lines = parts[0].split(separator: "\n").filter { $0.hasPrefix("| `") }
-    #expect(lines.count == OptionTable.rows.count)
-    for name in OptionTable.refused.keys { #expect(parts[1].contains("`\(name)`"), "\(name)") }
+    #expect(parts[0].split(separator: "\n").count { $0.hasPrefix("| `") } == OptionTable.rows.count)
+    let order = ImageOperation.order.map { "`\($0)`" }.joined(separator: ", ")
+    #expect(parts[0].split(whereSeparator: \.isWhitespace).joined(separator: " ").contains("in one order: \(order)."))
+    let refusals = text.split(separator: "These options of imgproxy are refused")
+    try #require(refusals.count == 2)
+    for name in OptionTable.refused.keys { #expect(refusals[1].contains("`\(name)`"), "\(name)") }
   }
 }
