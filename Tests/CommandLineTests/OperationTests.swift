@@ -124,8 +124,8 @@ struct OperationTests {
   }
 
   @Test(arguments: [
-    ("blur:-1", "'blur' takes a number from 0 to 1000 with at most six decimal places, not '-1'"),
-    ("blur:nan", "'blur' takes a number from 0 to 1000 with at most six decimal places, not 'nan'"),
+    ("blur:-1", "'blur' takes as deviation a number from 0 to 1000 with at most six decimal places, not '-1'"),
+    ("blur:nan", "'blur' takes as deviation a number from 0 to 1000 with at most six decimal places, not 'nan'"),
     ("crop:10:70000", "'crop' takes as height a number from 0 to 65535"), ("blurr:4", "'blurr' is no operation"),
     ("", "'' is no operation"), ("trim", "'trim' needs values: threshold: 0 to 255"),
     ("watermark:%zz", "'watermark' has a % that encodes nothing"), ("watermark::se", "'watermark' needs a picture"),

@@ -51,30 +51,20 @@ package struct OperationSyntax: Sendable {
     let parameters = parameters(at: site)
     let count = maxPieces(at: site)
     guard texts.count <= count else { throw ImageOperationError(name, "takes at most \(count) values") }
-    if keepsWhenEmpty, texts.first ?? "" == "" { return nil }
     var (values, pieces) = (OperationValues(), texts[...])
     for parameter in parameters {
       do throws(OperationParameter.Mismatch) {
         values[parameter.name] = try parameter.read(&pieces) ?? parameter.initial
       } catch {
-        throw mismatch(name, parameter, error, among: parameters)
+        // A parameter with the name of its operation is not mentioned twice.
+        let place = parameter.name == id && names.contains(name) ? "" : "as \(parameter.name) "
+        throw ImageOperationError(name, "takes \(place)\(error.expected), not '\(error.given.prefix(40))'")
       }
     }
     guard pieces.allSatisfy(\.isEmpty) else {
       throw ImageOperationError(name, "takes no further value '\(pieces.joined(separator: ":").prefix(40))'")
     }
-    return values
-  }
-
-  private func mismatch(
-    _ name: String,
-    _ parameter: OperationParameter,
-    _ error: OperationParameter.Mismatch,
-    among parameters: [OperationParameter],
-  ) -> ImageOperationError {
-    let isPlain = parameters.count == 1 && names.contains(name)
-    let place = isPlain ? "" : "as \(parameter.name) "
-    return ImageOperationError(name, "takes \(place)\(error.expected), not '\(error.given.prefix(40))'")
+    return keepsWhenEmpty && texts.first ?? "" == "" ? nil : values
   }
 }
 
