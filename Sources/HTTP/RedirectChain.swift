@@ -1,5 +1,8 @@
 /// The redirects of a load, with the request of the current hop.
 struct RedirectChain: Sendable {
+  /// The chain as a hook has changed it, or `nil` if the response is to be delivered.
+  typealias HookResult = Result<RedirectChain?, HTTPError>
+
   /// The fields that are sent to any origin: they contain no secret, and conditional requests must survive a redirect.
   private static let safeFields: Set<String> = [
     "accept", "accept-language", "user-agent", "cache-control",
@@ -12,11 +15,11 @@ struct RedirectChain: Sendable {
   ]
 
   /// The request of the current hop.
-  private(set) var request: HTTPRequest
+  var request: HTTPRequest
   /// The number of redirects so far.
   var count: Int { hops.count }
   /// The redirects so far, and the uptimes of their arrival.
-  private var hops: [(redirect: HTTPRedirect, arrived: Duration)] = []
+  private var hops: [(status: Int, headers: HTTPFields, arrived: Duration)] = []
   /// The requested URL, for messages.
   private let asked: String
 
@@ -29,13 +32,8 @@ struct RedirectChain: Sendable {
   private(set) var answerCount = 0
   private var policy: RedirectPolicy { request.redirectPolicy }
 
-  /// - Parameters:
-  ///   - request: The first request of the chain.
-  ///   - asked: The URL for error messages. Defaults to the request's.
-  init(_ request: HTTPRequest, asked: String? = nil) {
-    self.request = request
-    self.asked = asked ?? request.url.string
-  }
+  /// Creates a chain that begins with a request.
+  init(_ request: HTTPRequest) { (self.request, asked) = (request, request.url.string) }
 
   /// Returns `true` if the response is a redirect to follow.
   func isToFollow(_ head: HTTPResponse) -> Bool {
@@ -56,27 +54,27 @@ struct RedirectChain: Sendable {
     return error(.protocolError, "the server sent a partial response (206) without a range request")
   }
 
-  /// Returns the request as ``LoadHooks/willSend`` changes it.
-  func prepared(by hooks: LoadHooks) async -> Result<HTTPRequest, HTTPError> {
-    var changed = request
+  /// Returns the chain with the request as ``LoadHooks/willSend`` changes it.
+  func prepared(by hooks: LoadHooks) async -> HookResult {
+    var next = self
     do {
-      try await hooks.willSend?(&changed)
-      return .success(changed)
+      try await hooks.willSend?(&next.request)
+      return .success(next)
     } catch let cause {
       return .failure(error(.preparationFailed, cause: cause, "the hook before sending threw: \(cause)"))
     }
   }
 
-  /// Counts a challenge, and returns it for ``answer(to:by:)``.
-  mutating func challenge(_ head: HTTPResponse) -> HTTPChallenge {
-    defer { answerCount += 1 }
-    return HTTPChallenge(response: head, sent: headers, previousAnswers: answerCount)
-  }
-
-  /// Returns the fields with which ``LoadHooks/challenge`` answers, or `nil` if the response is to be delivered.
-  func answer(to challenge: HTTPChallenge, by hooks: LoadHooks) async -> Result<HTTPFields?, HTTPError> {
+  /// Returns the chain with the fields by which ``LoadHooks/challenge`` answers a response, or `nil` if the response is
+  /// to be delivered.
+  func answered(_ head: HTTPResponse, by hooks: LoadHooks) async -> HookResult {
+    var next = self
+    next.answerCount += 1
     do {
-      return .success(try await hooks.challenge?(challenge))
+      let challenge = HTTPChallenge(response: head, sent: headers, previousAnswers: answerCount)
+      guard let answer = try await hooks.challenge?(challenge) else { return .success(nil) }
+      next.headers.replace(with: answer)
+      return .success(next)
     } catch let cause {
       return .failure(error(.preparationFailed, cause: cause, "the hook for challenges threw: \(cause)"))
     }
@@ -84,21 +82,19 @@ struct RedirectChain: Sendable {
 
   /// Returns the redirects on the way to a response whose head arrived at `now`.
   func redirects(at now: Duration) -> [HTTPRedirect] {
-    hops.map { hop in
-      HTTPRedirect(status: hop.redirect.status, headers: hop.redirect.headers, elapsed: max(.zero, now - hop.arrived))
-    }
+    hops.map { HTTPRedirect(status: $0.status, headers: $0.headers, elapsed: max(.zero, now - $0.arrived)) }
   }
 
   /// Moves to the target of a redirect that arrived at `now`, an uptime, unless guard or hooks object.
   ///
   /// - Throws: ``HTTPError`` if the redirect must not be followed.
   mutating func follow(
-    _ head: HTTPResponse?,
+    _ head: HTTPResponse,
     _ addressGuard: AddressGuard?,
     _ hooks: LoadHooks,
     at now: Duration,
   ) throws(HTTPError) {
-    let location = head?.headers.values(for: "Location").first ?? ""
+    let location = head.headers.values(for: "Location").first ?? ""
     let next: HTTPURL
     do throws(HTTPError) {
       next = try url.resolving(location)
@@ -114,7 +110,7 @@ struct RedirectChain: Sendable {
     if let objection = addressGuard?.objection(to: next) ?? hooks.redirectObjection?(next) {
       throw error(.addressRefused, "redirected to \(next.string): \(objection)")
     }
-    if turnsIntoGet(head?.status) {
+    if turnsIntoGet(head.status) {
       request.method = .get
       request.body = nil
       for name in Self.bodyFields { headers.remove(name) }
@@ -123,11 +119,11 @@ struct RedirectChain: Sendable {
       headers.keepOnly(request.hasBody ? Self.safeFields.union(Self.bodyFields) : Self.safeFields)
     }
     request.url = next
-    hops.append((HTTPRedirect(status: head?.status ?? 0, headers: head?.headers ?? [:]), now))
+    hops.append((head.status, head.headers, now))
   }
 
   /// Returns whether a redirect of this status is followed with a `GET` without a body (Fetch standard, 4.4).
-  private func turnsIntoGet(_ status: Int?) -> Bool {
+  private func turnsIntoGet(_ status: Int) -> Bool {
     switch status {
     case 301, 302: request.method == .post
     case 303: request.method != .head

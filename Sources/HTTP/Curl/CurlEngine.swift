@@ -16,7 +16,7 @@ final class CurlEngine: @unchecked Sendable {
 
   let mailbox: CurlMailbox
   /// The queue for hooks that may block.
-  let hookQueue = HookCalls.makeQueue()
+  let hookQueue = WorkQueue.forHooks()
   private let options: CurlLoader.Options
   private let multi: UnsafeMutableRawPointer
   private let share: UnsafeMutableRawPointer?
@@ -130,29 +130,21 @@ final class CurlEngine: @unchecked Sendable {
       let priority = transfer.priority
       queue.reprioritize(ObjectIdentifier(transfer), priority)
       preparations.reprioritize(ObjectIdentifier(transfer), priority)
-    case .prepared(let transfer, let result): takePrepared(transfer, result)
-    case .answered(let transfer, let result): takeAnswer(transfer, result)
+    case .hookEnded(let transfer, let result): resume(transfer, after: result)
     }
   }
 
   private func enqueue(_ transfer: CurlTransfer) {
     let id = ObjectIdentifier(transfer)
-    if let objection = transfer.objection(options.addressGuard) {
-      transfers[id] = transfer
-      return finish(transfer, objection)
-    }
     transfers[id] = transfer
+    if let objection = transfer.objection(options.addressGuard) { return finish(transfer, objection) }
     transfer.queued = now
     guard transfer.isPrepared else {
       preparations.add(id, host: transfer.url.origin, priority: transfer.priority)
       return
     }
-    transfer.place = queue.add(
-      id,
-      host: transfer.url.origin,
-      priority: transfer.priority,
-      place: transfer.place,
-    )
+    let (host, priority) = (transfer.url.origin, transfer.priority)
+    transfer.place = queue.add(id, host: host, priority: priority, place: transfer.place)
   }
 
   private func admit() {
@@ -185,24 +177,14 @@ final class CurlEngine: @unchecked Sendable {
 
   // MARK: - Hooks
 
-  private func takePrepared(_ transfer: CurlTransfer, _ result: Result<HTTPRequest, HTTPError>) {
+  private func resume(_ transfer: CurlTransfer, after result: RedirectChain.HookResult) {
     // A transfer that has ended meanwhile has already freed its slot.
     guard transfers[ObjectIdentifier(transfer)] != nil else { return }
     switch result {
-    case .success(let request):
-      transfer.adopt(request)
+    case .success(let next?):
+      transfer.adopt(next)
       enqueue(transfer)
-    case .failure(let error): finish(transfer, error)
-    }
-  }
-
-  private func takeAnswer(_ transfer: CurlTransfer, _ result: Result<HTTPFields?, HTTPError>) {
-    guard transfers[ObjectIdentifier(transfer)] != nil else { return }
-    switch result {
-    case .success(.some(let fields)):
-      transfer.adopt(fields)
-      enqueue(transfer)
-    case .success(.none): deliverHeld(of: transfer)
+    case .success(nil): deliverHeld(of: transfer)
     case .failure(let error): finish(transfer, error)
     }
   }
@@ -229,20 +211,24 @@ final class CurlEngine: @unchecked Sendable {
         continue
       }
       if handle.isHTTP2 { queue.raiseLimit(ofHost: transfer.url.origin, to: Self.streamLimit) }
-      if transfer.failure == nil, transfer.isRedirectToFollow {
-        follow(transfer)
-      } else if transfer.failure == nil, transfer.isChallengeToMeet, transfer.isChallengeWhole(result) {
+      if transfer.failure == nil, let head = transfer.head, transfer.chain.isToFollow(head) {
+        follow(head, transfer)
+      } else if transfer.failure == nil, let head = transfer.head, transfer.isWholeChallenge(head, result) {
         releaseSlot(of: transfer)
-        transfer.askForAnswer()
+        transfer.askForAnswer(head)
       } else {
         finish(transfer, transfer.failure ?? transfer.error(for: result, handle))
       }
     }
   }
 
-  private func follow(_ transfer: CurlTransfer) {
+  private func follow(_ head: HTTPResponse, _ transfer: CurlTransfer) {
     do throws(HTTPError) {
-      try transfer.redirect(options.addressGuard, at: now) { releaseSlot(of: transfer) }
+      var next = transfer.chain
+      try next.follow(head, options.addressGuard, transfer.hooks, at: now)
+      // The slot belongs to the host of the hop that has ended.
+      releaseSlot(of: transfer)
+      transfer.chain = next
       // The transfer returns to its old position in the queue, since the next host has limits too.
       enqueue(transfer)
     } catch {
@@ -272,9 +258,9 @@ final class CurlEngine: @unchecked Sendable {
     queue.release(host: transfer.url.origin)
     guard let handle = transfer.handle else { return }
     transfer.handle = nil
-    if transfer.hooks.didTransfer != nil {
+    if let didTransfer = transfer.hooks.didTransfer {
       now = systemUptime()
-      transfer.tell(handle.metrics(of: transfer, now: now))
+      didTransfer(handle.metrics(of: transfer, now: now))
     }
     if handle.isResolved || handle.isConnected || transfer.head != nil || transfer.url.isAddress {
       release(handle)

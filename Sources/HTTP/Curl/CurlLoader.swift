@@ -103,13 +103,7 @@ public final class CurlLoader: DataLoader {
       sink.finish(HTTPError(.preparationFailed, url: request.url.string, detail))
       return NoLoadHandle()
     }
-    let transfer = CurlTransfer(
-      request,
-      sink: sink,
-      cookies: cookies,
-      mailbox: engine.mailbox,
-      hookQueue: engine.hookQueue,
-    )
+    let transfer = CurlTransfer(request, sink: sink, cookies: cookies, engine: engine)
     if !engine.mailbox.post(.start(transfer)) { transfer.end(transfer.error(.cancelled, "the loader has stopped")) }
     return transfer
   }

@@ -12,10 +12,8 @@ final class CurlMailbox: @unchecked Sendable {
     case resume(CurlTransfer)
     /// A change of priority. The engine reads the current one, which may have changed again.
     case reprioritize(CurlTransfer)
-    /// The request as changed by a hook.
-    case prepared(CurlTransfer, Result<HTTPRequest, HTTPError>)
-    /// A hook's response to a challenge.
-    case answered(CurlTransfer, Result<HTTPFields?, HTTPError>)
+    /// The end of a transfer's hook.
+    case hookEnded(CurlTransfer, RedirectChain.HookResult)
   }
 
   private struct State {

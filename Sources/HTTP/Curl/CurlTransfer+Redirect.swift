@@ -2,20 +2,6 @@ import CVitrineCurl
 import VitrineRuntime
 
 extension CurlTransfer {
-  /// Moves to the target of a redirect.
-  ///
-  /// - Parameters:
-  ///   - addressGuard: The guard, which may refuse the target, as may the hooks.
-  ///   - now: The uptime.
-  ///   - leave: The closure that is called before the URL changes, if it does.
-  /// - Throws: ``HTTPError`` if the redirect must not be followed.
-  func redirect(_ addressGuard: AddressGuard?, at now: Duration, leave: () -> Void) throws(HTTPError) {
-    var next = chain
-    try next.follow(head, addressGuard, hooks, at: now)
-    leave()
-    chain = next
-  }
-
   /// Returns the error for a result of libcurl, or `nil` for a success.
   func error(for result: CURLcode, _ handle: CurlHandle) -> HTTPError? {
     let detail = handle.explanation(of: result)

@@ -6,15 +6,10 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
   // Sendable: `requestedPriority` has a lock; all other state belongs to the engine's thread once the transfer was
   // posted, and before that to the starting thread.
 
-  /// The request, as given or as changed by a hook.
-  private(set) var request: HTTPRequest
   let hooks: LoadHooks
-  private let asked: String
   private let cookies: CookieJar?
   private let mailbox: CurlMailbox
   private let hookQueue: WorkQueue
-  /// The pending calls to hooks, and then to the sink, created with the first call.
-  private var hookCalls: HookCalls?
   private let requestedPriority: Lock<Priority>
   private(set) var sink: (any LoadSink)?
 
@@ -32,7 +27,7 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
   private var question: Task<Void, Never>?
   /// Set while the response of an unanswered challenge is being delivered.
   private(set) var isDeliveringHeld = false
-  /// The body of the challenge's response.
+  /// The body of a redirect or of a challenge's response.
   private var held = Data()
   var handle: CurlHandle?
 
@@ -59,21 +54,11 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
   /// The reason why a callback aborted the transfer.
   private(set) var failure: HTTPError?
 
-  init(
-    _ request: HTTPRequest,
-    sink: any LoadSink,
-    cookies: CookieJar?,
-    mailbox: CurlMailbox,
-    hookQueue: WorkQueue,
-  ) {
-    self.request = request
-    self.hookQueue = hookQueue
-    self.cookies = cookies
-    asked = request.url.string
+  init(_ request: HTTPRequest, sink: any LoadSink, cookies: CookieJar?, engine: CurlEngine) {
+    (self.sink, self.cookies) = (sink, cookies)
+    (mailbox, hookQueue) = (engine.mailbox, engine.hookQueue)
     hooks = sink.hooks
     isPrepared = hooks.willSend == nil
-    self.sink = sink
-    self.mailbox = mailbox
     chain = RedirectChain(request)
     requestedPriority = Lock(request.priority)
   }
@@ -98,6 +83,8 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
 
   // MARK: - For the engine
 
+  /// The request of the current hop.
+  var request: HTTPRequest { chain.request }
   /// The URL of the current hop.
   var url: HTTPURL { chain.url }
 
@@ -107,26 +94,9 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
   func end(_ error: HTTPError?) {
     guard let sink else { return }
     self.sink = nil
-    if let hookCalls {
-      hookCalls.add { sink.finish(error) }
-    } else {
-      sink.finish(error)
-    }
-    // Cancelling runs the hook's cancellation handlers, so it runs as one of the hook's calls.
-    if let question = question.take() { callsOfHooks.add { question.cancel() } }
-  }
-
-  /// Reports the metrics of a transfer to the hook.
-  func tell(_ metrics: LoadMetrics) {
-    guard let didTransfer = hooks.didTransfer else { return }
-    guard !hooks.measuresInPlace else { return didTransfer(metrics) }
-    callsOfHooks.add { didTransfer(metrics) }
-  }
-
-  private var callsOfHooks: HookCalls {
-    let calls = hookCalls ?? HookCalls(on: hookQueue)
-    hookCalls = calls
-    return calls
+    sink.finish(error)
+    // Cancelling runs the hook's cancellation handlers, which may block.
+    if let question = question.take() { hookQueue.add { question.cancel() } }
   }
 
   func error(_ code: HTTPError.Code, timeout: HTTPError.Timeout? = nil, _ detail: String) -> HTTPError {
@@ -149,6 +119,7 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
     lastProgress = now
     hopStarted = now
     head = nil
+    held = Data()
     headerBytes = 0
     received = 0
     uploaded = 0
@@ -199,19 +170,11 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
     handle?.resume()
   }
 
-  /// A Boolean value that indicates whether the response is a redirect to follow.
-  var isRedirectToFollow: Bool {
-    head.map { chain.isToFollow($0) } ?? false
-  }
-
-  /// A Boolean value that indicates whether the response is a challenge that a hook may answer.
-  var isChallengeToMeet: Bool { head.map { chain.isToAnswer($0, hooks) } ?? false }
-
-  /// Returns `true` if the response is complete, up to the length that is kept.
+  /// Returns `true` if the response is a challenge that a hook may answer, and complete, up to the length that is kept.
   ///
   /// A partial response is an ordinary failure.
-  func isChallengeWhole(_ result: CURLcode) -> Bool {
-    result == CURLE_OK || received > 1 << 16
+  func isWholeChallenge(_ head: HTTPResponse, _ result: CURLcode) -> Bool {
+    chain.isToAnswer(head, hooks) && (result == CURLE_OK || received > 1 << 16)
   }
 
   /// The header fields of the next hop.
@@ -227,31 +190,21 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
   /// Runs the hook that changes the request, and posts the result.
   func prepare(now: Duration) {
     started = now
-    question = Task { [chain, hooks, mailbox] in mailbox.post(.prepared(self, await chain.prepared(by: hooks))) }
-  }
-
-  /// Adopts the request as the hook has changed it.
-  func adopt(_ changed: HTTPRequest) {
-    question = nil
-    isPrepared = true
-    request = changed
-    chain = RedirectChain(changed, asked: asked)
+    question = Task { [chain, hooks, mailbox] in mailbox.post(.hookEnded(self, await chain.prepared(by: hooks))) }
   }
 
   /// Runs the hook that answers a challenge, and posts the result.
-  func askForAnswer() {
-    guard let head else { return }
-    let challenge = chain.challenge(head)
+  func askForAnswer(_ head: HTTPResponse) {
     question = Task { [chain, hooks, mailbox] in
-      mailbox.post(.answered(self, await chain.answer(to: challenge, by: hooks)))
+      mailbox.post(.hookEnded(self, await chain.answered(head, by: hooks)))
     }
   }
 
-  /// Adopts the answer to a challenge.
-  func adopt(_ answer: HTTPFields) {
+  /// Adopts the request as a hook has changed it.
+  func adopt(_ next: RedirectChain) {
     question = nil
-    held = Data()
-    chain.headers.replace(with: answer)
+    isPrepared = true
+    chain = next
   }
 
   /// Delivers the response of an unanswered challenge.
@@ -304,7 +257,7 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
     head.redirects = chain.redirects(at: now)
     self.head = head
     cookies?.store(head.headers.values(for: "Set-Cookie"), from: url)
-    guard !isRedirectToFollow, !isChallengeToMeet else { return true }
+    guard !chain.isToFollow(head), !chain.isToAnswer(head, hooks) else { return true }
     if let objection = chain.objection(to: head) {
       failure = objection
       return false
@@ -328,22 +281,19 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
       return .hold
     }
     received += bytes.count
-    if isChallengeToMeet {
+    guard isHeadDelivered else {
+      // Reading the short body of a redirect or a challenge keeps the connection. A long one costs more than a new
+      // connection.
       unsafe held.append(contentsOf: bytes.prefix(1 << 16 - held.count))
-      return received <= 1 << 16 ? .taken : .breakOff
-    }
-    if isRedirectToFollow {
-      // Reading the short body of a redirect keeps the connection. A long one costs more than a new connection.
       return received <= 1 << 16 ? .taken : .breakOff
     }
     guard received <= request.maxResponseBytes else {
       _ = fail(.tooLarge, "the body is larger than the limit of \(request.maxResponseBytes) bytes")
       return .breakOff
     }
-    guard isHeadDelivered, let sink else { return .breakOff }
     // The bytes live as long as this call, and so does the span.
     let span = unsafe RawSpan(_unsafeBytes: bytes)
-    return follow(sink.receive(span)) ? .taken : .breakOff
+    return follow(sink?.receive(span) ?? .stop) ? .taken : .breakOff
   }
 
   private func follow(_ flow: LoadFlow) -> Bool {

@@ -3,7 +3,6 @@ import VitrineRuntime
 /// A load, over its redirects to its end, and the handle for its caller.
 final class SessionLoad: LoadHandle {
   private struct State {
-    var request: HTTPRequest
     var hop: RedirectChain
     var sink: (any LoadSink)?
     var task: URLSessionDataTask?
@@ -12,30 +11,25 @@ final class SessionLoad: LoadHandle {
     var isCancelled = false
     /// The number of times that the sink resumed.
     var resumes = 0
-    /// Set if hooks have pending calls, which must precede the sink's end.
-    var hasMeasured = false
     // The fields below belong to the current hop.
     var head: HTTPResponse?
     var isHeadDelivered = false
     var received = 0
-    /// The body of a challenge's response.
+    /// The body of a redirect or of a challenge's response.
     var held = Data()
-    /// The delivery of that body, while the sink has paused it.
+    /// The rest of that response's delivery, while the sink has paused it.
     var onResume: (@Sendable () -> Void)?
     /// The reason why this type aborted the load.
     var failure: HTTPError?
   }
 
-  private let asked: String
   private let hooks: LoadHooks
   private let session: URLSession
   private let delegate: SessionDelegate
   private let options: URLSessionLoader.Options
-  private let started = SystemClock().uptime
   private let state: Lock<State>
   /// The calls to the task, in the order in which they were decided.
   private let taskCalls = SerialCalls()
-  private let hookCalls: HookCalls
 
   init(
     _ request: HTTPRequest,
@@ -44,22 +38,18 @@ final class SessionLoad: LoadHandle {
     delegate: SessionDelegate,
     options: URLSessionLoader.Options,
   ) {
-    asked = request.url.string
     hooks = sink.hooks
-    self.session = session
-    self.delegate = delegate
-    self.options = options
-    hookCalls = HookCalls(on: delegate.hookQueue)
-    state = Lock(State(request: request, hop: RedirectChain(request), sink: sink))
+    (self.session, self.delegate, self.options) = (session, delegate, options)
+    state = Lock(State(hop: RedirectChain(request), sink: sink))
   }
 
   // MARK: For the caller
 
   var priority: Priority {
-    get { state.withLock { $0.request.priority } }
+    get { state.withLock { $0.hop.request.priority } }
     set {
       state.withLock { state in
-        state.request.priority = newValue
+        state.hop.request.priority = newValue
         guard let task = state.task else { return }
         taskCalls.add { task.priority = newValue.taskPriority }
       }
@@ -87,7 +77,7 @@ final class SessionLoad: LoadHandle {
   }
 
   /// Cancels the task of a hook on a thread for hooks: cancellation handlers run at once, and may block.
-  private func cancel(_ question: Task<Void, Never>) { hookCalls.add { question.cancel() } }
+  private func cancel(_ question: Task<Void, Never>) { delegate.hookQueue.add { question.cancel() } }
 
   func resume() {
     let onResume = state.withLock { state in
@@ -96,36 +86,41 @@ final class SessionLoad: LoadHandle {
       return state.onResume.take()
     }
     taskCalls.run()
-    if let onResume { hookCalls.add(onResume) }
+    if let onResume { delegate.hookQueue.add(onResume) }
   }
 
   // MARK: Start
 
   func start() {
     delegate.begin(self)
-    let (request, hop) = state.withLock { ($0.request, $0.hop) }
-    if let total = request.timeouts.total {
+    let hop = state.withLock { $0.hop }
+    if let total = hop.request.timeouts.total {
       let alarm = SystemClock().schedule(after: total) { [weak self] in self?.runOut() }
       state.withLock { $0.alarm = alarm }
     }
     guard hooks.willSend != nil else { return startHop() }
-    let question = Task {
-      switch await hop.prepared(by: hooks) {
-      case .success(let changed):
-        state.withLock { ($0.request, $0.hop) = (changed, RedirectChain(changed, asked: asked)) }
-        startHop()
-      case .failure(let error): end(error)
+    keep(Task { resume(after: await hop.prepared(by: hooks)) })
+  }
+
+  private func resume(after result: RedirectChain.HookResult) {
+    switch result {
+    case .success(var next?):
+      state.withLock { state in
+        next.request.priority = state.hop.request.priority
+        state.hop = next
       }
+      startHop()
+    case .success(nil): deliverHeld()
+    case .failure(let error): end(error)
     }
-    keep(question)
   }
 
   private func startHop() {
     // Values removed from the state are released without the lock.
-    let (hop, request, isCancelled, hasEnded, _) = state.withLock { state in
+    let (hop, isCancelled, hasEnded, _) = state.withLock { state in
       let question = state.question.take()
-      (state.head, state.isHeadDelivered, state.received, state.failure) = (nil, false, 0, nil)
-      return (state.hop, state.request, state.isCancelled, state.sink == nil, question)
+      (state.head, state.isHeadDelivered, state.received, state.held, state.failure) = (nil, false, 0, Data(), nil)
+      return (state.hop, state.isCancelled, state.sink == nil, question)
     }
     // The load may have timed out while a hook ran.
     guard !hasEnded else { return }
@@ -134,22 +129,22 @@ final class SessionLoad: LoadHandle {
     guard hop.request.method != .get || !hop.request.hasBody else {
       return end(error(.invalidRequest, "the system sends no body with a GET"))
     }
-    guard let addressGuard = options.addressGuard else { return send(hop, request) }
+    guard let addressGuard = options.addressGuard else { return send(hop) }
     if let objection = addressGuard.objection(to: hop.url) { return end(error(.addressRefused, objection)) }
-    guard !hop.url.isAddress else { return send(hop, request) }
+    guard !hop.url.isAddress else { return send(hop) }
     // URLSession reports the address only after it has connected. The look-up blocks, as a hook may.
-    hookCalls.add { [self] in
+    delegate.hookQueue.add { [self] in
       if let objection = addressGuard.objection(toAddressesOf: hop.url.host) {
         end(error(.addressRefused, objection))
       } else {
-        send(hop, request)
+        send(hop)
       }
     }
   }
 
-  private func send(_ hop: RedirectChain, _ request: HTTPRequest) {
+  private func send(_ hop: RedirectChain) {
     guard let url = URL(string: hop.url.string) else { return end(error(.invalidURL, "URLSession rejects it")) }
-    var wanted = URLRequest(url: url, timeoutInterval: request.timeouts.idle / .seconds(1))
+    var wanted = URLRequest(url: url, timeoutInterval: hop.request.timeouts.idle / .seconds(1))
     wanted.httpMethod = hop.request.method.name
     if hop.request.announcesBody { wanted.httpBody = hop.request.body ?? Data() }
     wanted.httpShouldHandleCookies = false
@@ -164,7 +159,7 @@ final class SessionLoad: LoadHandle {
     guard let task = delegate.makeTask(wanted, in: session, for: self) else {
       return end(error(.cancelled, "the loader was released"))
     }
-    task.priority = request.priority.taskPriority
+    task.priority = hop.request.priority.taskPriority
     let (isLate, sink) = state.withLock { state in
       state.task = task
       // The end may have come during the look-up of an address.
@@ -218,7 +213,7 @@ final class SessionLoad: LoadHandle {
     let (received, isDelivered, limit, sink) = state.withLock { state in
       state.received += data.count
       if !state.isHeadDelivered { state.held.append(data.prefix(1 << 16 - state.held.count)) }
-      return (state.received, state.isHeadDelivered, state.request.maxResponseBytes, state.sink)
+      return (state.received, state.isHeadDelivered, state.hop.request.maxResponseBytes, state.sink)
     }
     // Reading the short body of a redirect or challenge keeps the connection. A long one costs more than a new
     // connection.
@@ -231,24 +226,21 @@ final class SessionLoad: LoadHandle {
   }
 
   func measure(_ figures: URLSessionTaskTransactionMetrics) {
-    guard let measure = hooks.didTransfer else { return }
-    let metrics = LoadMetrics(figures, of: state.withLock { $0.hop.url })
-    guard !hooks.measuresInPlace else { return measure(metrics) }
-    state.withLock { $0.hasMeasured = true }
-    hookCalls.add { measure(metrics) }
+    hooks.didTransfer?(LoadMetrics(figures, of: state.withLock { $0.hop.url }))
   }
 
   func complete(_ problem: (any Error)?) {
-    let (head, failure, isCancelled, isDelivered, _) = state.withLock { state in
-      (state.head, state.failure, state.isCancelled, state.isHeadDelivered, state.task.take())
+    var (hop, head, failure, isCancelled, isDelivered, _) = state.withLock { state in
+      (state.hop, state.head, state.failure, state.isCancelled, state.isHeadDelivered, state.task.take())
     }
-    var hop = state.withLock { $0.hop }
     if let failure { return end(failure) }
     if isCancelled { return end(error(.cancelled, "was cancelled")) }
     guard let head, !isDelivered, problem == nil || isBrokenOff(problem) else {
       return end(problem.map { error(for: $0, isHeadDelivered: isDelivered) })
     }
-    guard hop.isToFollow(head) else { return askForAnswer(head, hop) }
+    guard hop.isToFollow(head) else {
+      return keep(Task { [hop] in resume(after: await hop.answered(head, by: hooks)) })
+    }
     do throws(HTTPError) {
       try hop.follow(head, options.addressGuard, hooks, at: systemUptime())
       let next = hop
@@ -264,46 +256,29 @@ final class SessionLoad: LoadHandle {
     (problem as? URLError)?.code == .cancelled
   }
 
-  private func askForAnswer(_ head: HTTPResponse, _ hop: RedirectChain) {
-    let challenge = state.withLock { $0.hop.challenge(head) }
-    let question = Task {
-      switch await hop.answer(to: challenge, by: hooks) {
-      case .success(let answer?):
-        state.withLock { state in
-          state.held = Data()
-          state.hop.headers.replace(with: answer)
-        }
-        startHop()
-      case .success(nil): deliverHeld(head)
-      case .failure(let error): end(error)
-      }
+  /// Delivers the response of an unanswered challenge.
+  private func deliverHeld() {
+    let (head, held) = state.withLock { ($0.head, $0.held) }
+    guard let head else { return }
+    deliverHeld({ $0.receive(head) }) { [self] in
+      if held.isEmpty { end(nil) } else { deliverHeld({ $0.receive(held) }) { [self] in end(nil) } }
     }
-    keep(question)
   }
 
-  /// Delivers the response of an unanswered challenge.
-  private func deliverHeld(_ head: HTTPResponse) {
+  /// Calls the sink, and then `next`, once the sink does not pause.
+  private func deliverHeld(_ call: (any LoadSink) -> LoadFlow, then next: @escaping @Sendable () -> Void) {
     let (sink, resumes) = state.withLock { ($0.sink, $0.resumes) }
-    switch sink?.receive(head) ?? .stop {
+    switch sink.map(call) ?? .stop {
     case .stop: end(error(.cancelled, "was cancelled"))
-    case .proceed: deliverHeldBody()
+    case .proceed: next()
     case .pause:
       // There is no task to suspend any more.
       let hasResumed = state.withLock { state in
-        guard state.resumes == resumes else { return true }
-        state.onResume = { [self] in deliverHeldBody() }
-        return false
+        if state.resumes == resumes { state.onResume = next }
+        return state.resumes != resumes
       }
-      if hasResumed { deliverHeldBody() }
+      if hasResumed { next() }
     }
-  }
-
-  private func deliverHeldBody() {
-    let (sink, held) = state.withLock { ($0.sink, $0.held) }
-    guard held.isEmpty || deliver({ sink?.receive(held) ?? .stop }) else {
-      return end(state.withLock { $0.failure })
-    }
-    end(nil)
   }
 
   // MARK: End
@@ -335,20 +310,12 @@ final class SessionLoad: LoadHandle {
   }
 
   private func end(_ error: HTTPError?) {
-    let (sink, alarm, hasMeasured, question, _, _) = state.withLock { state in
-      (
-        state.sink.take(), state.alarm.take(), state.hasMeasured, state.question.take(), state.task.take(),
-        state.onResume.take(),
-      )
+    let (sink, alarm, question, _, _) = state.withLock { state in
+      (state.sink.take(), state.alarm.take(), state.question.take(), state.task.take(), state.onResume.take())
     }
     alarm?.cancel()
     delegate.end(self)
-    guard let sink else { return }
-    if hasMeasured {
-      hookCalls.add { sink.finish(error) }
-    } else {
-      sink.finish(error)
-    }
+    sink?.finish(error)
     if let question { cancel(question) }
   }
 

@@ -92,7 +92,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
   }
 
   /// The queue for hooks that may block.
-  let hookQueue = HookCalls.makeQueue()
+  let hookQueue = WorkQueue.forHooks()
   private let state = Lock(State())
 
   /// Retains a load until it ends.

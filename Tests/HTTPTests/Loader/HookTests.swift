@@ -220,6 +220,17 @@ struct HookTests {
   }
 
   @Test
+  func theBodyOfARedirectIsNoPartOfTheUnansweredChallengeBehindIt() async throws {
+    guardPath("/b", password: "right")
+    var redirect = LoopbackResponse.redirect(to: "/b")
+    redirect.body = Data("moved".utf8)
+    server.route("/a", redirect)
+    let (response, data) = try await data(makeLoader(), "/a") { $0.challenge = { _ in nil } }
+    #expect(response.status == 401)
+    #expect(data == Data("who?".utf8))
+  }
+
+  @Test
   func aChallengeIsAnsweredOnTheSameConnection() async throws {
     guardPath("/a", password: "right")
     let (response, data) = try await data(makeLoader(), "/a", headers: ["Authorization": "wrong"]) {
