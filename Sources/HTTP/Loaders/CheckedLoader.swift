@@ -36,8 +36,8 @@ private final class CheckedSink: LoadSink {
     /// Set during a call to the sink, which must not be interrupted.
     var isCalling = false
     var isStopped = false
-    /// The end that came during a call.
-    var end: Result<Void, HTTPError>?
+    /// The end that came during a call: an error, or `nil` within for a success.
+    var end: HTTPError??
   }
 
   private enum Call {
@@ -68,7 +68,7 @@ private final class CheckedSink: LoadSink {
 
   func receive(_ bytes: RawSpan) -> LoadFlow { pass(.bytes(bytes.byteCount)) { $0.receive(bytes) } }
 
-  func finish(_ error: HTTPError?) { end(error.map { .failure($0) } ?? .success(())) }
+  func finish(_ error: HTTPError?) { end(error) }
 
   /// Passes a call to the sink, unless it is out of order.
   private func pass(_ call: Call, _ body: (any LoadSink) -> LoadFlow) -> LoadFlow {
@@ -80,7 +80,7 @@ private final class CheckedSink: LoadSink {
       (state.hasBegun, state.isCalling) = (true, true)
       return (sink, nil)
     }
-    if let objection { end(.failure(objection)) }
+    if let objection { end(objection) }
     guard let sink else { return .stop }
     let flow = body(sink)
     let end = state.withLock { state in
@@ -122,15 +122,12 @@ private final class CheckedSink: LoadSink {
   /// Ends the load, now or after the running call.
   ///
   /// Later ends are ignored.
-  private func end(_ result: Result<Void, HTTPError>) {
+  private func end(_ error: HTTPError?) {
     let (sink, end) = state.withLock { state in
-      let end = state.end ?? result
-      state.end = end
+      let end: HTTPError? = if let earlier = state.end { earlier } else { error }
+      state.end = .some(end)
       return (state.isCalling ? nil : state.sink.take(), end)
     }
-    switch end {
-    case .success: sink?.finish(nil)
-    case .failure(let error): sink?.finish(error)
-    }
+    sink?.finish(end)
   }
 }

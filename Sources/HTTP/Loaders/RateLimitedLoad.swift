@@ -8,25 +8,24 @@ final class RateLimitedLoad: LoadHandle {
     var wrapped: WrappedHandle
   }
 
-  let host: String
-  private let request: HTTPRequest
-  private let gate: RateLimitGate
+  let request: HTTPRequest
+  private let owner: RateLimitedLoader
   private let state: Lock<State>
 
-  init(_ request: HTTPRequest, _ sink: any LoadSink, _ gate: RateLimitGate) {
-    (host, self.request, self.gate) = (request.url.host, request, gate)
+  init(_ request: HTTPRequest, _ sink: any LoadSink, of owner: RateLimitedLoader) {
+    (self.request, self.owner) = (request, owner)
     state = Lock(State(sink: sink, wrapped: WrappedHandle(request.priority)))
   }
 
-  // MARK: For the gate
+  // MARK: For the loader
 
   /// Sends the load, unless it was cancelled after its admission.
   func start() {
     let (sink, priority) = state.withLock { ($0.sink.take(), $0.wrapped.priority) }
-    guard let sink else { return gate.giveBack(self) }
+    guard let sink else { return owner.giveBack(self) }
     var request = request
     request.priority = priority
-    let handle = gate.loader.load(request, into: sink)
+    let handle = owner.loader.load(request, into: sink)
     state.withLock { $0.wrapped.attach(handle, startedWith: priority) }
     runCalls()
   }
@@ -44,7 +43,7 @@ final class RateLimitedLoad: LoadHandle {
         return state.sink != nil
       }
       runCalls()
-      if isWaiting { gate.reprioritize(self) }
+      if isWaiting { owner.reprioritize(self) }
     }
   }
 
@@ -55,7 +54,7 @@ final class RateLimitedLoad: LoadHandle {
     }
     runCalls()
     guard let sink else { return }
-    gate.remove(self)
+    owner.remove(self)
     // The end does not come from within the call: the caller of `cancel()` may hold a lock that the sink needs.
     Task { [request] in sink.finish(HTTPError(.cancelled, url: request.url.string, "was cancelled")) }
   }

@@ -45,15 +45,10 @@ final class RetryingLoad: LoadHandle {
     var identity: ResponseIdentity?
     var delivered = 0
     var failure: HTTPError?
-    /// The end of the attempt, if it ended while the policy was deciding about its response.
-    var end: AttemptEnd?
+    /// The end of the attempt, if it ended while the policy was deciding about its response: an error, or `nil` within
+    /// for a success.
+    var end: HTTPError??
     var sink: (any LoadSink)?
-  }
-
-  /// The end of an attempt.
-  struct AttemptEnd {
-    /// The error, or `nil` if the attempt succeeded.
-    let error: HTTPError?
   }
 
   let request: HTTPRequest
@@ -212,19 +207,14 @@ final class RetryingLoad: LoadHandle {
 
   // MARK: The policy
 
-  /// Applies a short policy on the calling thread.
-  func delay(after error: HTTPError, _ response: HTTPResponse? = nil) -> Duration? {
-    guard !error.isCancellation else { return nil }
-    return policy.delay(attempt(error, response))
-  }
-
-  /// Applies the policy on a thread that may block, and calls `answer` there.
+  /// Applies the policy, and calls `answer`: at once if the policy is short, or else on a thread that may block.
   func ask(
     _ error: HTTPError,
     _ response: HTTPResponse? = nil,
     _ answer: @escaping @Sendable (Duration?) -> Void,
   ) {
     let attempt = attempt(error, response)
+    guard !policy.isShort else { return answer(policy.delay(attempt)) }
     do throws(WorkQueueError) {
       try owner.questions.enqueue { [policy] _ in answer(policy.delay(attempt)) }
     } catch {
@@ -233,7 +223,7 @@ final class RetryingLoad: LoadHandle {
     }
   }
 
-  private func attempt(_ error: HTTPError, _ response: HTTPResponse?) -> RetryAttempt {
+  func attempt(_ error: HTTPError, _ response: HTTPResponse?) -> RetryAttempt {
     RetryAttempt(
       number: state.withLock { $0.attempt },
       elapsed: owner.clock.uptime - started,

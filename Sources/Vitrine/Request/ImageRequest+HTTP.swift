@@ -123,7 +123,7 @@ extension ImageRequest {
   var isPlainGet: Bool { http.isPlainGet }
 
   /// The directives of `Cache-Control` in ``headers``, if there are any.
-  private var directives: RequestDirectives? { headers.isEmpty ? nil : RequestDirectives(headers) }
+  private var directives: CacheControl? { headers.isEmpty ? nil : CacheControl(headers) }
 
   /// A Boolean value that indicates whether ``headers`` limit the age of a response, so that the stored response must
   /// be read.
