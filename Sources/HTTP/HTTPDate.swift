@@ -42,8 +42,7 @@ package enum HTTPDate {
   }
 
   private static func number(_ text: Substring, _ range: ClosedRange<Int>) -> Int? {
-    guard text.utf8.allSatisfy(\.isDigit), let number = Int(text), range.contains(number) else { return nil }
-    return number
+    text.digits.flatMap { range.contains($0) ? $0 : nil }
   }
 
   private static func year(_ text: Substring) -> (Int, isShort: Bool)? {

@@ -129,6 +129,9 @@ extension UInt8 {
 
   var isHexDigit: Bool { isDigit || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(self | 0x20) }
 
+  /// The value of a hexadecimal digit.
+  var hexDigitValue: UInt8 { self & 15 + (isDigit ? 0 : 9) }
+
   /// A Boolean value that indicates whether the byte may be part of a token (RFC 9110 5.6.2).
   package var isTokenCharacter: Bool { isDigit || isLetter || "!#$%&'*+-.^_`|~".utf8.contains(self) }
 }
@@ -141,6 +144,9 @@ extension StringProtocol where SubSequence == Substring {
       left == right || (left.isLetter && left | 0x20 == right | 0x20)
     }
   }
+
+  /// The number that digits alone make up, or `nil` for any other text.
+  var digits: Int? { utf8.allSatisfy(\.isDigit) ? Int(self) : nil }
 
   /// The text without spaces and tabs at both ends.
   var trimmed: Substring {

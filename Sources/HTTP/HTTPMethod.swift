@@ -35,12 +35,7 @@ public struct HTTPMethod: Sendable, Hashable, CustomStringConvertible {
   public static let options = HTTPMethod("OPTIONS")
 
   /// A Boolean value that indicates whether the method only reads (RFC 9110, section 9.2.1); `false` for unknown ones.
-  package var isSafe: Bool {
-    switch name {
-    case "GET", "HEAD", "OPTIONS", "TRACE": true
-    default: false
-    }
-  }
+  package var isSafe: Bool { ["GET", "HEAD", "OPTIONS", "TRACE"].contains(name) }
 
   /// A Boolean value that indicates whether sending a request twice has the effect of sending it once (RFC 9110,
   /// section 9.2.2); `false` for unknown methods.

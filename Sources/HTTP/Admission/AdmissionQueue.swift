@@ -28,13 +28,13 @@ struct AdmissionQueue<ID: Hashable> {
     fileprivate let sequence: Int
   }
 
-  private struct Entry: HeapEntry, Equatable {
+  private struct Entry: Comparable {
     let id: ID
     let priority: Priority
     let place: Place
 
-    func isBefore(_ other: Entry) -> Bool {
-      (other.priority, place.turn, place.sequence) < (priority, other.place.turn, other.place.sequence)
+    static func < (left: Entry, right: Entry) -> Bool {
+      (right.priority, left.place.turn, left.place.sequence) < (left.priority, right.place.turn, right.place.sequence)
     }
   }
 
@@ -88,19 +88,19 @@ struct AdmissionQueue<ID: Hashable> {
   /// The first load of a host that has a slot.
   ///
   /// It counts only while it is the host's candidate.
-  private struct Candidate: HeapEntry {
+  private struct Candidate: Comparable {
     let host: String
     let entry: Entry
 
-    func isBefore(_ other: Candidate) -> Bool { entry.isBefore(other.entry) }
+    static func < (left: Candidate, right: Candidate) -> Bool { left.entry < right.entry }
   }
 
   /// A host that waits for a token.
-  private struct Sleeper: HeapEntry {
+  private struct Sleeper: Comparable {
     let host: String
     let wake: Duration
 
-    func isBefore(_ other: Sleeper) -> Bool { wake < other.wake }
+    static func < (left: Sleeper, right: Sleeper) -> Bool { left.wake < right.wake }
   }
 
   private let limit: Int?

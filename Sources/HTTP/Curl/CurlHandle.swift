@@ -96,10 +96,7 @@ final class CurlHandle {
     set(CURLOPT_USERAGENT, options.userAgent)
     setHeaders(transfer.fieldsToSend, announcesBody: transfer.chain.request.announcesBody)
 
-    unsafe set(CURLOPT_HEADERDATA, me)
-    unsafe set(CURLOPT_WRITEDATA, me)
-    unsafe vitrine_curl_set_callback(easy, CURLOPT_HEADERFUNCTION) { unsafe receiveHeader($0, $1, $2, $3) }
-    unsafe vitrine_curl_set_callback(easy, CURLOPT_WRITEFUNCTION) { unsafe receiveBody($0, $1, $2, $3) }
+    unsafe setCallbacks(me)
   }
 
   /// Releases the transfer, so that the handle can be reused.
@@ -150,6 +147,26 @@ final class CurlHandle {
 
   private func set(_ option: CURLoption, _ value: UnsafeMutableRawPointer?) {
     unsafe vitrine_curl_set_pointer(easy, option, value)
+  }
+
+  private func setCallbacks(_ me: UnsafeMutableRawPointer) {
+    unsafe set(CURLOPT_HEADERDATA, me)
+    unsafe set(CURLOPT_WRITEDATA, me)
+    // Each callback returns the number of bytes that it has taken. Any other number aborts the transfer.
+    unsafe vitrine_curl_set_callback(easy, CURLOPT_HEADERFUNCTION) {
+      unsafe receive($0, $1 * $2, $3) { handle, line in
+        unsafe handle.transfer?.receive(headerLine: line, now: handle.now) == true ? line.count : 0
+      }
+    }
+    unsafe vitrine_curl_set_callback(easy, CURLOPT_WRITEFUNCTION) {
+      unsafe receive($0, $1 * $2, $3) { handle, body in
+        switch unsafe handle.transfer?.receive(body: body, now: handle.now) ?? .breakOff {
+        case .taken: body.count
+        case .hold: Int(CURL_WRITEFUNC_PAUSE)
+        case .breakOff: 0
+        }
+      }
+    }
   }
 
   private func setMethod(_ request: HTTPRequest) {
@@ -216,36 +233,15 @@ private func openSocket(
   return socket(family, kind | CInt(SOCK_CLOEXEC.rawValue), transport)
 }
 
-/// A callback of libcurl for each line of a head.
-private func receiveHeader(
+/// Passes the bytes of a callback of libcurl to its handle, and returns the number that the callback returns.
+private func receive(
   _ bytes: UnsafeMutablePointer<CChar>?,
-  _ size: Int,
   _ count: Int,
   _ context: UnsafeMutableRawPointer?,
+  _ body: (CurlHandle, UnsafeRawBufferPointer) -> Int,
 ) -> Int {
   guard let context = unsafe context, let bytes = unsafe bytes else { return 0 }
   // `prepare` has set the context, and the bytes live as long as this call.
   let handle = unsafe Unmanaged<CurlHandle>.fromOpaque(context).takeUnretainedValue()
-  let line = unsafe UnsafeRawBufferPointer(start: bytes, count: size * count)
-  let goesOn = unsafe handle.transfer?.receive(headerLine: line, now: handle.now) ?? false
-  // Any other count aborts the transfer.
-  return goesOn ? size * count : 0
-}
-
-/// A callback of libcurl for bytes of a body.
-private func receiveBody(
-  _ bytes: UnsafeMutablePointer<CChar>?,
-  _ size: Int,
-  _ count: Int,
-  _ context: UnsafeMutableRawPointer?,
-) -> Int {
-  guard let context = unsafe context, let bytes = unsafe bytes, size * count > 0 else { return 0 }
-  // `prepare` has set the context, as above.
-  let handle = unsafe Unmanaged<CurlHandle>.fromOpaque(context).takeUnretainedValue()
-  let body = unsafe UnsafeRawBufferPointer(start: bytes, count: size * count)
-  switch unsafe handle.transfer?.receive(body: body, now: handle.now) ?? .breakOff {
-  case .taken: return size * count
-  case .hold: return Int(CURL_WRITEFUNC_PAUSE)
-  case .breakOff: return 0
-  }
+  return unsafe body(handle, UnsafeRawBufferPointer(start: bytes, count: count))
 }

@@ -66,10 +66,8 @@ final class CurlMailbox: @unchecked Sendable {
   /// Takes the posted commands, and returns whether to stop.
   func take() -> (commands: [Command], isStopping: Bool) {
     state.withLock { state in
-      let commands = state.commands
-      state.commands = []
-      state.isAwake = false
-      return (commands, state.isStopping)
+      defer { (state.commands, state.isAwake) = ([], false) }
+      return (state.commands, state.isStopping)
     }
   }
 
@@ -77,12 +75,8 @@ final class CurlMailbox: @unchecked Sendable {
   ///
   /// - Returns: The commands that arrived too late.
   func close() -> [Command] {
-    state.withLock { state in
-      state.isClosed = true
-      let commands = state.commands
-      state.commands = []
-      return commands
-    }
+    state.withLock { $0.isClosed = true }
+    return take().commands
   }
 
   /// Records that the thread is about to end.

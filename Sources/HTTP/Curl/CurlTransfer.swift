@@ -242,7 +242,7 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
     let text = unsafe String(decoding: line[..<length], as: UTF8.self)
     if text.hasPrefix("HTTP/") {
       let status = text.split(separator: " ", maxSplits: 2).dropFirst().first.flatMap { Int($0) } ?? 0
-      head = HTTPResponse(status: status, url: url, redirectCount: chain.count)
+      head = HTTPResponse(status: status, url: url)
     } else if text.isEmpty {
       return receiveEndOfHead(now: now)
     } else if let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) {

@@ -27,23 +27,15 @@ package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
   /// Converts a socket address, or returns `nil` if it is of another family.
   init?(socketAddress address: UnsafePointer<sockaddr>?) {
     guard let address = unsafe address else { return nil }
-    // The family determines how many bytes are valid.
-    switch unsafe CInt(address.pointee.sa_family) {
-    case AF_INET:
-      self.init(
-        bytes: unsafe address.withMemoryRebound(to: sockaddr_in.self, capacity: 1) { pointer in
-          unsafe withUnsafeBytes(of: pointer.pointee.sin_addr) { unsafe Array($0) }
-        }
-      )
-    case AF_INET6:
-      self.init(
-        bytes: unsafe address.withMemoryRebound(to: sockaddr_in6.self, capacity: 1) { pointer in
-          unsafe withUnsafeBytes(of: pointer.pointee.sin6_addr) { unsafe Array($0) }
-        }
-      )
-    default:
-      return nil
-    }
+    let (start, count): (Int?, Int) =
+      switch unsafe CInt(address.pointee.sa_family) {
+      case AF_INET: (MemoryLayout<sockaddr_in>.offset(of: \.sin_addr), 4)
+      case AF_INET6: (MemoryLayout<sockaddr_in6>.offset(of: \.sin6_addr), 16)
+      default: (nil, 0)
+      }
+    guard let start else { return nil }
+    // The family determines which bytes are valid.
+    self.init(bytes: unsafe Array(UnsafeRawBufferPointer(start: UnsafeRawPointer(address) + start, count: count)))
   }
 
   private static func bytes4(_ text: String) -> [UInt8]? {

@@ -188,7 +188,7 @@ final class SessionLoad: LoadHandle {
     let (hop, hasHead) = state.withLock { ($0.hop, $0.head != nil) }
     // URLSession reports each part of a `multipart/x-mixed-replace` as a response of its own.
     guard !hasHead else { return fail(.protocolError, "the server sent a second response to one request") }
-    var head = HTTPResponse(status: response.statusCode, url: hop.url, redirectCount: hop.count)
+    var head = HTTPResponse(status: response.statusCode, url: hop.url)
     for (name, value) in response.allHeaderFields {
       // URLSession joins fields of one name with commas.
       let values = "\(name)".lowercased() == "set-cookie" ? CookieJar.split("\(value)") : ["\(value)"]
