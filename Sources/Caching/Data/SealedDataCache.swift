@@ -83,7 +83,8 @@ public final class SealedDataCache: DataCaching {
     return zip(heads, zip(keys, keyNames)).map { head, names in
       guard var head else { return nil }
       head.contentID = self.names.open(head.contentID, names.1)
-      guard let (expires, metadata) = try? openMetadata(head.metadata, names.0, head.contentID) else { return nil }
+      let context = metadataContext(names.0, head.contentID)
+      guard let (expires, metadata) = try? openMetadata(head.metadata, in: context) else { return nil }
       (head.expires, head.metadata, head.data) = (expires, metadata, nil)
       return head
     }
@@ -99,7 +100,7 @@ public final class SealedDataCache: DataCaching {
     // The task was cancelled, or no thread was available. The stored entry is still good.
     guard let body else { return (nil, false) }
     do {
-      let (expires, metadata) = try openMetadata(sealed.metadata, key, contentID)
+      let (expires, metadata) = try openMetadata(sealed.metadata, in: metadataContext(key, contentID))
       let entry = CachedData(
         data: try body.get(),
         kind: sealed.kind,
@@ -121,7 +122,7 @@ public final class SealedDataCache: DataCaching {
     let name = names.name(of: key)
     let body = await apply(seal, entry.data, bodyContext(key, entry.contentID, entry.kind))
     guard let data = try? body?.get(),
-      let metadata = try? sealMetadata(entry.metadata, entry.expires, key, entry.contentID)
+      let metadata = try? sealMetadata(entry.metadata, entry.expires, in: metadataContext(key, entry.contentID))
     else { return await cache.remove(name) }
     var sealed = entry
     (sealed.data, sealed.metadata, sealed.contentID) = (data, metadata, names.seal(entry.contentID, name))
@@ -134,7 +135,7 @@ public final class SealedDataCache: DataCaching {
   @discardableResult
   public func renew(_ key: CacheKey, contentID: ContentID, expires: Date?, metadata: Data) async -> Bool {
     let name = names.name(of: key)
-    guard let sealed = try? sealMetadata(metadata, expires, key, contentID) else { return false }
+    guard let sealed = try? sealMetadata(metadata, expires, in: metadataContext(key, contentID)) else { return false }
     return await cache.renew(name, contentID: names.seal(contentID, name), expires: expires, metadata: sealed)
   }
 
@@ -186,6 +187,10 @@ public final class SealedDataCache: DataCaching {
     context("body \(kind.rawValue)", key, contentID)
   }
 
+  private func metadataContext(_ key: CacheKey, _ contentID: ContentID) -> Data {
+    context("metadata", key, contentID)
+  }
+
   /// Returns the bytes to authenticate with one part of an entry, so that the part is valid in no other place.
   private func context(_ part: String, _ key: CacheKey, _ contentID: ContentID) -> Data {
     let parts = CacheKey {
@@ -197,24 +202,15 @@ public final class SealedDataCache: DataCaching {
     return Data(parts.bytes)
   }
 
-  private func sealMetadata(
-    _ metadata: Data,
-    _ expires: Date?,
-    _ key: CacheKey,
-    _ contentID: ContentID,
-  ) throws -> Data {
+  private func sealMetadata(_ metadata: Data, _ expires: Date?, in context: Data) throws -> Data {
     var head = HeadWriter()
     head.append(seconds: expires.expirySeconds)
     head.append(metadata)
-    return try seal(head.data, context("metadata", key, contentID))
+    return try seal(head.data, context)
   }
 
-  private func openMetadata(
-    _ sealed: Data,
-    _ key: CacheKey,
-    _ contentID: ContentID,
-  ) throws -> (expires: Date?, metadata: Data) {
-    var head = HeadReader([UInt8](try open(sealed, context("metadata", key, contentID))))
+  private func openMetadata(_ sealed: Data, in context: Data) throws -> (expires: Date?, metadata: Data) {
+    var head = HeadReader([UInt8](try open(sealed, context)))
     guard let seconds = head.seconds(), let metadata = head.data(head.remaining) else { throw FileError(code: EBADMSG) }
     return (seconds.isFinite ? Date(timeIntervalSinceReferenceDate: seconds) : nil, metadata)
   }

@@ -188,16 +188,6 @@ public final class MemoryCache<Value: Sendable>: Sendable {
     storage.trim(to: EvictionGoal(cost: max(0, cost), count: .max), .trim)
   }
 
-  /// Evicts entries until at most `count` are left.
-  package func trim(toCount count: Int) {
-    storage.trim(to: EvictionGoal(cost: .max, count: max(0, count)), .trim)
-  }
-
-  /// Evicts all entries that are not held.
-  package func removeAllUnheld() {
-    storage.removeAll(includingHeld: false, .trim)
-  }
-
   /// Evicts under memory pressure, as ``trims(under:)`` says.
   package func trim(under pressure: MemoryPressure) {
     storage.trim(under: pressure)

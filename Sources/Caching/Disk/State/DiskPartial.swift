@@ -27,11 +27,17 @@ enum PartialJournal {
     return writer.bytes
   }
 
-  static func checkpoint(_ number: UInt64, _ hash: KeyHash, _ checkpoint: Checkpoint) -> [UInt8] {
+  static func checkpoint(
+    _ number: UInt64,
+    _ hash: KeyHash,
+    count: Int,
+    checksum: UInt32,
+    changed: Double,
+  ) -> [UInt8] {
     var payload = HeadWriter()
-    payload.append(count: checkpoint.count)
-    payload.append(seconds: checkpoint.changed)
-    payload.append(checkpoint.checksum)
+    payload.append(count: count)
+    payload.append(seconds: changed)
+    payload.append(checksum)
     var writer = HeadWriter()
     writer.append(DiskRecord(header: header(number, hash), payload: payload.data).measured())
     return writer.bytes
@@ -44,7 +50,7 @@ enum PartialJournal {
   /// Reads the journal up to the first damaged record, or returns `nil` if the record with the key is damaged.
   static func read(_ number: UInt64, in folder: DiskFolder) -> Contents? {
     guard
-      let file = try? folder.files.open(folder.path(folder.journalName(number)), isWritable: false, isCreated: false),
+      let file = try? folder.open(folder.journalName(number)),
       let size = try? file.size(), size <= readLimit
     else { return nil }
     var contents: Contents?
@@ -60,9 +66,7 @@ enum PartialJournal {
       }
       var payload = HeadReader(Array(record.payload))
       guard let count = payload.count(), let changed = payload.seconds(), let checksum = payload.uint32() else { break }
-      contents?.checkpoints.append(
-        Checkpoint(count: count, checksum: checksum, changed: changed, end: offset)
-      )
+      contents?.checkpoints.append(Checkpoint(count: count, checksum: checksum, changed: changed, end: offset))
     }
     return contents
   }
@@ -105,7 +109,7 @@ extension DiskFolder {
   func partial(_ number: UInt64, key: CacheKey, epoch: Int, reading: WorkQueue) -> PartialBody? {
     guard
       let journal = PartialJournal.read(number, in: self), key.hasBytes(journal.key),
-      let file = try? files.open(path(partialName(number)), isWritable: false, isCreated: false)
+      let file = try? open(partialName(number))
     else { return nil }
     var checksum = CRC32C()
     var contentHash = ContentHash()

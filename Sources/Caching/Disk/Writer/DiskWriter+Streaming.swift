@@ -75,13 +75,9 @@ extension DiskWriter {
       state.streamed[number] = StreamedFile(hash: body.hash, isPartial: body.isPartial, changed: now)
       return (number, state.epoch)
     }
-    body.file = try folder.files.open(folder.path(name(of: body)), isWritable: true, isCreated: true)
+    body.file = try folder.create(name(of: body))
     guard body.isPartial else { return }
-    let journal = try folder.files.open(
-      folder.path(folder.journalName(body.number)),
-      isWritable: true,
-      isCreated: true,
-    )
+    let journal = try folder.create(folder.journalName(body.number))
     let head = PartialJournal.head(body.number, body.hash, key: body.key.bytes, metadata: body.metadata)
     try journal.write(head, at: 0)
     (body.journal, body.journalEnd) = (journal, head.count)
@@ -92,13 +88,8 @@ extension DiskWriter {
   }
 
   private func checkpoint(_ body: StreamedBody) throws(FileError) {
-    let checkpoint = PartialJournal.Checkpoint(
-      count: body.count,
-      checksum: body.checksum.value,
-      changed: clock.now.timeIntervalSinceReferenceDate,
-      end: 0,
-    )
-    let record = PartialJournal.checkpoint(body.number, body.hash, checkpoint)
+    let (count, checksum, now) = (body.count, body.checksum.value, clock.now.timeIntervalSinceReferenceDate)
+    let record = PartialJournal.checkpoint(body.number, body.hash, count: count, checksum: checksum, changed: now)
     try body.journal?.write(record, at: body.journalEnd)
     body.journalEnd += record.count
   }
@@ -118,16 +109,8 @@ extension DiskWriter {
     (body.count, body.journalEnd) = (partial.count, partial.journalEnd)
     (body.checksum, body.contentHash) = (partial.checksum, partial.contentHash)
     do throws(FileError) {
-      let file = try folder.files.open(
-        folder.path(folder.partialName(partial.number)),
-        isWritable: true,
-        isCreated: false,
-      )
-      let journal = try folder.files.open(
-        folder.path(folder.journalName(partial.number)),
-        isWritable: true,
-        isCreated: false,
-      )
+      let file = try folder.open(folder.partialName(partial.number), isWritable: true)
+      let journal = try folder.open(folder.journalName(partial.number), isWritable: true)
       // Bytes after the last checkpoint are not verified.
       try file.truncate(to: body.count)
       try journal.truncate(to: body.journalEnd)
@@ -222,8 +205,7 @@ extension DiskWriter {
     try file.sync()
     guard let (sequence, older) = takeTurn(body) else { return false }
     let lane = Int(entry.kind.rawValue)
-    let path = folder.path(folder.bodyName(sequence))
-    try folder.files.rename(folder.path(name(of: body)), to: path)
+    try folder.rename(name(of: body), to: folder.bodyName(sequence))
     shared.withLock { state in
       guard state.epoch == body.epoch else { return }
       // From here on it is an ordinary body, which becomes an entry by its record.
@@ -233,7 +215,7 @@ extension DiskWriter {
     do throws(FileError) {
       nameChanges.all += 1
       try syncNames()
-      if body.isPartial { try folder.files.remove(folder.path(folder.journalName(body.number))) }
+      if body.isPartial { try folder.remove(folder.journalName(body.number)) }
       oweMove(body.hash, from: older, to: entry.kind, sequence: sequence)
       let attributes = RecordAttributes(
         entry,
@@ -299,7 +281,7 @@ extension DiskWriter {
   }
 
   /// Reads the partial bodies of an earlier process, and removes incomplete ones.
-  func openPartials(_ names: [String], _ state: inout DiskState, isReader: Bool) {
+  func openPartials(_ names: [String], _ state: inout DiskState) {
     var bodies: Set<UInt64> = []
     var journals: Set<UInt64> = []
     for name in names {
@@ -326,10 +308,10 @@ extension DiskWriter {
         state.doomed.partials.append(number)
       }
     }
-    if isReader { state.doomed.partials.removeAll() }
+    if state.isReader { state.doomed.partials.removeAll() }
   }
 
   private func size(of name: String) -> Int {
-    (try? folder.files.open(folder.path(name), isWritable: false, isCreated: false).size()) ?? 0
+    (try? folder.open(name).size()) ?? 0
   }
 }
