@@ -104,13 +104,7 @@ public final class DiskCache: DataCaching {
       refusal = error
     }
     self.refusal = refusal
-    writer = DiskWriter(
-      folder: folder,
-      options: options,
-      clock: clock,
-      lockFile: lockFile,
-      warn: { warnings.tell($0) },
-    )
+    writer = DiskWriter(folder: folder, options: options, clock: clock, lockFile: lockFile) { warnings.tell($0) }
     let isEnqueued = enqueue { [waiters, writer] in
       writer.open()
       writer.shared.withLock { $0.phase = .open }
@@ -199,17 +193,14 @@ public final class DiskCache: DataCaching {
   /// Waits for ``flush()``, then reads the keys. Complexity: O(n).
   public func entries() async -> [DataCacheEntry] {
     await flush()
-    let (staged, index, segments) = shared.withLock { ($0.staged, $0.index, $0.segments) }
-    let folder = folder
+    let (state, folder) = (shared.withLock { $0 }, folder)
     let stored = try? await reading.run { _ in
-      index.allParts.flatMap { part in
-        part.compactMap { hash, entry -> DataCacheEntry? in
-          guard staged[hash] == nil, let segment = segments[entry.record.segment] else { return nil }
-          return folder.summary(at: DiskFolder.Place(entry: entry, hash: hash, segment: segment))
-        }
+      state.index.allParts.flatMap { part in
+        part.keys.lazy.filter { state.staged[$0] == nil }.compactMap { state.place(of: $0) }
+          .compactMap { folder.summary(at: $0) }
       }
     }
-    let own = staged.values.compactMap { view -> DataCacheEntry? in
+    let own = state.staged.values.compactMap { view -> DataCacheEntry? in
       guard case .put(let key, let data) = view.content else { return nil }
       return DataCacheEntry(data, for: key, hits: Int(view.hits))
     }
@@ -251,31 +242,20 @@ public final class DiskCache: DataCaching {
   public var isReadOnly: Bool { shared.withLock { $0.isReader } }
 
   /// Waits until everything that was stored has reached the device.
-  public func flush() async {
-    await opened()
-    await onWriter { $0.flush() }
-  }
+  public func flush() async { await onWriter { $0.flush() } }
 
   /// Writes everything, including the index, and releases the folder to other caches.
   ///
   /// The cache is empty afterwards.
-  public func close() async {
-    await opened()
-    await onWriter { $0.close() }
-  }
+  public func close() async { await onWriter { $0.close() } }
 
   /// Evicts until the folder takes up at most this many bytes.
-  public func trim(to size: Int) async {
-    await opened()
-    if isReadOnly { return }
-    await onWriter { $0.trim(to: max(0, size)) }
-  }
+  public func trim(to size: Int) async { await onWriter { $0.trim(to: max(0, size)) } }
 
   /// Reads and verifies every entry, and drops damaged ones.
   ///
   /// Complexity: O(bytes).
   package func verify() async -> DiskVerification {
-    await opened()
-    return await onWriter { $0.verify() } ?? DiskVerification()
+    await onWriter { $0.verify() } ?? DiskVerification()
   }
 }

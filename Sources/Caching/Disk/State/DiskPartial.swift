@@ -8,7 +8,7 @@ enum PartialJournal {
     var checksum: UInt32
     var changed: Double
     /// The end of the checkpoint in the journal.
-    var end: Int
+    var end = 0
   }
 
   struct Contents {
@@ -27,17 +27,11 @@ enum PartialJournal {
     return writer.bytes
   }
 
-  static func checkpoint(
-    _ number: UInt64,
-    _ hash: KeyHash,
-    count: Int,
-    checksum: UInt32,
-    changed: Double,
-  ) -> [UInt8] {
+  static func checkpoint(_ number: UInt64, _ hash: KeyHash, _ checkpoint: Checkpoint) -> [UInt8] {
     var payload = HeadWriter()
-    payload.append(count: count)
-    payload.append(seconds: changed)
-    payload.append(checksum)
+    payload.append(count: checkpoint.count)
+    payload.append(seconds: checkpoint.changed)
+    payload.append(checkpoint.checksum)
     var writer = HeadWriter()
     writer.append(DiskRecord(header: header(number, hash), payload: payload.data).measured())
     return writer.bytes

@@ -233,7 +233,7 @@ extension DiskWriter {
     for lane in lanes.indices {
       let newest = state.segments.values.filter { $0.lane == lane }.max { $0.id < $1.id }
       guard let newest, newest.size < options.segmentSize, !damagedSegments.contains(newest.id) else { continue }
-      adoptActive(newest)
+      lanes[lane] = Lane(segment: newest.id, file: newest.file, tail: newest.size)
     }
     damagedSegments.removeAll()
   }

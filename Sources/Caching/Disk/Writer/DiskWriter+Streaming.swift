@@ -44,18 +44,18 @@ extension DiskWriter {
   /// Appends a piece, or fails the whole body on a write error.
   func append(_ piece: Data, to body: StreamedBody) {
     guard !body.hasFailed else { return }
-    guard body.count + piece.count <= options.entryLimit else { return abandon(body) }
+    guard body.count + piece.count <= options.entryLimit else { return drop(body) }
     if shared.withLock({ $0.isReader }) {
-      guard body.memory.count + piece.count <= options.stagingLimit else { return abandon(body) }
+      guard body.memory.count + piece.count <= options.stagingLimit else { return drop(body) }
       return body.memory.append(piece)
     }
     do throws(FileError) {
       try prepare()
       if body.file == nil { try begin(body) }
-      guard let file = body.file, shared.withLock({ $0.epoch == body.epoch }) else { return abandon(body) }
+      guard let file = body.file, shared.withLock({ $0.epoch == body.epoch }) else { return drop(body) }
       let limit = currentLimit()
       try makeRoom(for: piece.count + RecordHeader.size * 2, limit: limit)
-      guard shared.withLock({ $0.bytes + piece.count <= limit + limit / 20 }) else { return abandon(body) }
+      guard shared.withLock({ $0.bytes + piece.count <= limit + limit / 20 }) else { return drop(body) }
       try file.write(piece, at: body.count)
       body.count += piece.count
       body.checksum.append(piece)
@@ -63,7 +63,7 @@ extension DiskWriter {
       if body.isPartial { try checkpoint(body) }
       note(body)
     } catch {
-      abandon(body)
+      drop(body)
       fail([], error)
     }
   }
@@ -88,8 +88,9 @@ extension DiskWriter {
   }
 
   private func checkpoint(_ body: StreamedBody) throws(FileError) {
-    let (count, checksum, now) = (body.count, body.checksum.value, clock.now.timeIntervalSinceReferenceDate)
-    let record = PartialJournal.checkpoint(body.number, body.hash, count: count, checksum: checksum, changed: now)
+    let now = clock.now.timeIntervalSinceReferenceDate
+    let checkpoint = PartialJournal.Checkpoint(count: body.count, checksum: body.checksum.value, changed: now)
+    let record = PartialJournal.checkpoint(body.number, body.hash, checkpoint)
     try body.journal?.write(record, at: body.journalEnd)
     body.journalEnd += record.count
   }
@@ -116,7 +117,7 @@ extension DiskWriter {
       try journal.truncate(to: body.journalEnd)
       (body.file, body.journal) = (file, journal)
     } catch {
-      abandon(body)
+      drop(body)
       return false
     }
     note(body)
@@ -136,7 +137,6 @@ extension DiskWriter {
     let isKept = shared.withLock { state in
       guard state.epoch == body.epoch, state.streamed[body.number] != nil else { return false }
       if let older = state.partials[body.hash] { state.doomPartial(older) }
-      state.streamed[body.number]?.isOpen = false
       state.partials[body.hash] = body.number
       return true
     }
@@ -147,11 +147,6 @@ extension DiskWriter {
 
   /// Drops a body.
   func drop(_ body: StreamedBody) {
-    guard !body.hasFailed else { return }
-    abandon(body)
-  }
-
-  private func abandon(_ body: StreamedBody) {
     body.fail()
     body.memory = Data()
     close(body)
@@ -187,12 +182,12 @@ extension DiskWriter {
     if hasOwnID { entry.contentID = body.contentHash.value }
     do throws(FileError) {
       guard try adopt(body, file, entry) else {
-        abandon(body)
+        drop(body)
         return .refused
       }
       return .sealed(entry.contentID)
     } catch {
-      abandon(body)
+      drop(body)
       fail([], error)
       return .refused
     }
@@ -226,7 +221,8 @@ extension DiskWriter {
       )
       let record = try append(body.key, entry, attributes, hash: body.hash, spilledLength: body.count)
       try flushLanes()
-      noteFolderChange()
+      nameChanges.all += 1
+      syncIfDue()
       return finish(record, of: body, sequence)
     } catch {
       shared.withLock { $0.doomed.bodies.append(sequence) }
@@ -300,7 +296,6 @@ extension DiskWriter {
         state.streamed[number] = StreamedFile(
           hash: journal.hash,
           size: size(of: folder.partialName(number)) + size(of: folder.journalName(number)),
-          isOpen: false,
           isPartial: true,
           changed: last.changed,
         )

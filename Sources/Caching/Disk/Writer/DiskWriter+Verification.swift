@@ -4,6 +4,7 @@ import VitrineRuntime
 extension DiskWriter {
   /// Evicts until the folder takes up at most `limit` bytes.
   func trim(to limit: Int) {
+    if shared.withLock({ $0.isReader }) { return }
     drain()
     do throws(FileError) {
       try makeRoom(for: 0, limit: limit)

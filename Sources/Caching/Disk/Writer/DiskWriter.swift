@@ -181,7 +181,7 @@ final class DiskWriter: @unchecked Sendable {
       for operation in batch {
         left.append(state.unstage(operation))
         if case .renew = operation.operation { continue }
-        if state.drop(operation.hash) != nil { state.owedRemovals[operation.hash] = operation.sequence }
+        apply(.refused, of: operation, &state)
       }
       return (isFirst, left)
     }
@@ -237,10 +237,6 @@ final class DiskWriter: @unchecked Sendable {
   /// Ends appending to a segment.
   func seal(_ id: UInt32) {
     for lane in lanes.indices where lanes[lane].segment == id { lanes[lane] = Lane() }
-  }
-
-  func adoptActive(_ segment: Segment) {
-    lanes[segment.lane] = Lane(segment: segment.id, file: segment.file, tail: segment.size)
   }
 
   /// Writes the large bodies of a batch under temporary names, syncs them together, and then renames them.
