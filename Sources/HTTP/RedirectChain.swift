@@ -1,7 +1,7 @@
 /// The redirects of a load, with the request of the current hop.
 struct RedirectChain: Sendable {
-  /// The chain as a hook has changed it, or `nil` if the response is to be delivered.
-  typealias HookResult = Result<RedirectChain?, HTTPError>
+  /// The chain of the next request, or `nil` if the response is to be delivered.
+  typealias Next = Result<RedirectChain?, HTTPError>
 
   /// The fields that are sent to any origin: they contain no secret, and conditional requests must survive a redirect.
   private static let safeFields: Set<String> = [
@@ -30,19 +30,33 @@ struct RedirectChain: Sendable {
   }
   /// The number of challenges that a hook was asked to answer.
   private(set) var answerCount = 0
-  private var policy: RedirectPolicy { request.redirectPolicy }
 
   /// Creates a chain that begins with a request.
   init(_ request: HTTPRequest) { (self.request, asked) = (request, request.url.string) }
 
   /// Returns `true` if the response is a redirect to follow.
   func isToFollow(_ head: HTTPResponse) -> Bool {
-    policy.limit != nil && [301, 302, 303, 307, 308].contains(head.status) && head.headers["Location"] != nil
+    [301, 302, 303, 307, 308].contains(head.status) && request.redirectPolicy.limit != nil
+      && head.headers["Location"] != nil
   }
 
   /// Returns `true` if the response is a challenge that a hook may answer.
   func isToAnswer(_ head: HTTPResponse, _ hooks: LoadHooks) -> Bool {
     head.status == 401 && hooks.challenge != nil && answerCount < 2
+  }
+
+  /// Returns the error of a request that must not be sent.
+  func objection(by addressGuard: AddressGuard?) -> HTTPError? {
+    if let objection = request.objection { return error(.invalidRequest, objection) }
+    return addressGuard?.objection(to: url).map { error(.addressRefused, $0) }
+  }
+
+  /// Returns the header fields to send, with the cookies of a jar unless they contain some.
+  func headers(with cookies: CookieJar?) -> HTTPFields {
+    guard headers["Cookie"] == nil, let cookie = cookies?.header(for: url) else { return headers }
+    var fields = headers
+    fields["Cookie"] = cookie
+    return fields
   }
 
   /// Returns the error of a response that must not be delivered.
@@ -55,7 +69,7 @@ struct RedirectChain: Sendable {
   }
 
   /// Returns the chain with the request as ``LoadHooks/willSend`` changes it.
-  func prepared(by hooks: LoadHooks) async -> HookResult {
+  func prepared(by hooks: LoadHooks) async -> Next {
     var next = self
     do {
       try await hooks.willSend?(&next.request)
@@ -67,7 +81,7 @@ struct RedirectChain: Sendable {
 
   /// Returns the chain with the fields by which ``LoadHooks/challenge`` answers a response, or `nil` if the response is
   /// to be delivered.
-  func answered(_ head: HTTPResponse, by hooks: LoadHooks) async -> HookResult {
+  func answered(_ head: HTTPResponse, by hooks: LoadHooks) async -> Next {
     var next = self
     next.answerCount += 1
     do {
@@ -85,41 +99,37 @@ struct RedirectChain: Sendable {
     hops.map { HTTPRedirect(status: $0.status, headers: $0.headers, elapsed: max(.zero, now - $0.arrived)) }
   }
 
-  /// Moves to the target of a redirect that arrived at `now`, an uptime, unless guard or hooks object.
-  ///
-  /// - Throws: ``HTTPError`` if the redirect must not be followed.
-  mutating func follow(
-    _ head: HTTPResponse,
-    _ addressGuard: AddressGuard?,
-    _ hooks: LoadHooks,
-    at now: Duration,
-  ) throws(HTTPError) {
+  /// Returns the chain that goes on at the target of a redirect that arrived at `now`, an uptime, or the error if it must
+  /// not be followed, to which guard and hooks may object.
+  func followed(_ head: HTTPResponse, _ addressGuard: AddressGuard?, _ hooks: LoadHooks, at now: Duration) -> Next {
     let location = head.headers.values(for: "Location").first ?? ""
-    let next: HTTPURL
+    let target: HTTPURL
     do throws(HTTPError) {
-      next = try url.resolving(location)
+      target = try url.resolving(location)
     } catch let reason {
-      throw error(.redirectRefused, "redirected to \(location): \(reason.detail)")
+      return .failure(error(.redirectRefused, "redirected to \(location): \(reason.detail)"))
     }
-    guard next.isSecure || !url.isSecure else {
-      throw error(.redirectRefused, "redirected from https to http, \(next.string)")
+    guard target.isSecure || !url.isSecure else {
+      return .failure(error(.redirectRefused, "redirected from https to http, \(target.string)"))
     }
-    guard count < policy.limit ?? 0 else {
-      throw error(.tooManyRedirects, "redirected more than \(policy.limit ?? 0) times")
+    guard let limit = request.redirectPolicy.limit, count < limit else {
+      return .failure(error(.tooManyRedirects, "redirected more than \(request.redirectPolicy.limit ?? 0) times"))
     }
-    if let objection = addressGuard?.objection(to: next) ?? hooks.redirectObjection?(next) {
-      throw error(.addressRefused, "redirected to \(next.string): \(objection)")
+    if let objection = addressGuard?.objection(to: target) ?? hooks.redirectObjection?(target) {
+      return .failure(error(.addressRefused, "redirected to \(target.string): \(objection)"))
     }
+    var next = self
     if turnsIntoGet(head.status) {
-      request.method = .get
-      request.body = nil
-      for name in Self.bodyFields { headers.remove(name) }
+      next.request.method = .get
+      next.request.body = nil
+      for name in Self.bodyFields { next.headers.remove(name) }
     }
-    if next.origin != url.origin {
-      headers.keepOnly(request.hasBody ? Self.safeFields.union(Self.bodyFields) : Self.safeFields)
+    if target.origin != url.origin {
+      next.headers.keepOnly(next.request.hasBody ? Self.safeFields.union(Self.bodyFields) : Self.safeFields)
     }
-    request.url = next
-    hops.append((head.status, head.headers, now))
+    next.request.url = target
+    next.hops.append((head.status, head.headers, now))
+    return .success(next)
   }
 
   /// Returns whether a redirect of this status is followed with a `GET` without a body (Fetch standard, 4.4).

@@ -97,9 +97,9 @@ final class CurlEngine: @unchecked Sendable {
   private func close() {
     let late = mailbox.close()
     for transfer in Array(transfers.values) {
-      finish(transfer, transfer.error(.cancelled, "the loader was released"))
+      finish(transfer, transfer.chain.error(.cancelled, "the loader was released"))
     }
-    for case .start(let transfer) in late { transfer.end(transfer.error(.cancelled, "the loader was released")) }
+    for case .start(let transfer) in late { transfer.end(transfer.chain.error(.cancelled, "the loader was released")) }
     for handle in abandoned { unsafe vitrine_curl_multi_remove_handle(multi, handle.easy) }
     abandoned = []
     idleHandles = []
@@ -120,7 +120,7 @@ final class CurlEngine: @unchecked Sendable {
   private func obey(_ command: CurlMailbox.Command) {
     switch command {
     case .start(let transfer): enqueue(transfer)
-    case .cancel(let transfer): finish(transfer, transfer.error(.cancelled, "was cancelled"))
+    case .cancel(let transfer): finish(transfer, transfer.chain.error(.cancelled, "was cancelled"))
     case .resume(let transfer):
       transfer.lastProgress = now
       transfer.restartRate(now: now)
@@ -137,7 +137,7 @@ final class CurlEngine: @unchecked Sendable {
   private func enqueue(_ transfer: CurlTransfer) {
     let id = ObjectIdentifier(transfer)
     transfers[id] = transfer
-    if let objection = transfer.objection(options.addressGuard) { return finish(transfer, objection) }
+    if let objection = transfer.chain.objection(by: options.addressGuard) { return finish(transfer, objection) }
     transfer.queued = now
     guard transfer.isPrepared else {
       preparations.add(id, host: transfer.url.origin, priority: transfer.priority)
@@ -165,7 +165,7 @@ final class CurlEngine: @unchecked Sendable {
     endPreparation(of: transfer)
     running[ObjectIdentifier(transfer)] = transfer
     guard let handle = idleHandles.popLast() ?? CurlHandle(engine: self) else {
-      return finish(transfer, transfer.error(.cannotConnect, "no memory for a transfer"))
+      return finish(transfer, transfer.chain.error(.cannotConnect, "no memory for a transfer"))
     }
     transfer.beginHop(now: now)
     transfer.handle = handle
@@ -177,11 +177,14 @@ final class CurlEngine: @unchecked Sendable {
 
   // MARK: - Hooks
 
-  private func resume(_ transfer: CurlTransfer, after result: RedirectChain.HookResult) {
+  private func resume(_ transfer: CurlTransfer, after result: RedirectChain.Next) {
     // A transfer that has ended meanwhile has already freed its slot.
     guard transfers[ObjectIdentifier(transfer)] != nil else { return }
     switch result {
     case .success(let next?):
+      // A redirect's slot belongs to the host of the hop that has ended. The transfer returns to its old position in the
+      // queue, since the next host has limits too.
+      releaseSlot(of: transfer)
       transfer.adopt(next)
       enqueue(transfer)
     case .success(nil): deliverHeld(of: transfer)
@@ -212,27 +215,13 @@ final class CurlEngine: @unchecked Sendable {
       }
       if handle.isHTTP2 { queue.raiseLimit(ofHost: transfer.url.origin, to: Self.streamLimit) }
       if transfer.failure == nil, let head = transfer.head, transfer.chain.isToFollow(head) {
-        follow(head, transfer)
+        resume(transfer, after: transfer.chain.followed(head, options.addressGuard, transfer.hooks, at: now))
       } else if transfer.failure == nil, let head = transfer.head, transfer.isWholeChallenge(head, result) {
         releaseSlot(of: transfer)
         transfer.askForAnswer(head)
       } else {
         finish(transfer, transfer.failure ?? transfer.error(for: result, handle))
       }
-    }
-  }
-
-  private func follow(_ head: HTTPResponse, _ transfer: CurlTransfer) {
-    do throws(HTTPError) {
-      var next = transfer.chain
-      try next.follow(head, options.addressGuard, transfer.hooks, at: now)
-      // The slot belongs to the host of the hop that has ended.
-      releaseSlot(of: transfer)
-      transfer.chain = next
-      // The transfer returns to its old position in the queue, since the next host has limits too.
-      enqueue(transfer)
-    } catch {
-      finish(transfer, error)
     }
   }
 
@@ -329,12 +318,13 @@ final class CurlEngine: @unchecked Sendable {
         // Before there is a connection, libcurl's own time-out applies. This is a fallback.
         let latest = transfer.hopStarted + transfer.request.timeouts.connect + .seconds(1)
         if now >= latest {
-          finish(transfer, transfer.error(.timedOut, timeout: .connect, "no connection could be made in time"))
+          finish(transfer, transfer.chain.error(.timedOut, timeout: .connect, "no connection could be made in time"))
         } else {
           transfer.lastProgress = latest - transfer.request.timeouts.idle
         }
       } else {
-        finish(transfer, transfer.error(.timedOut, timeout: kind, Self.message(of: kind, transfer.request.timeouts)))
+        let message = Self.message(of: kind, transfer.request.timeouts)
+        finish(transfer, transfer.chain.error(.timedOut, timeout: kind, message))
       }
     }
     nextTimeoutCheck = transfers.values.filter { $0.started != nil }.map { timeout(of: $0).due }.min()

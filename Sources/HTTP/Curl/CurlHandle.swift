@@ -94,7 +94,7 @@ final class CurlHandle {
       if let password = identity.password { set(CURLOPT_KEYPASSWD, password) }
     }
     set(CURLOPT_USERAGENT, options.userAgent)
-    setHeaders(transfer.fieldsToSend, announcesBody: transfer.chain.request.announcesBody)
+    setHeaders(transfer.chain.headers(with: transfer.cookies), announcesBody: transfer.chain.request.announcesBody)
 
     unsafe setCallbacks(me)
   }

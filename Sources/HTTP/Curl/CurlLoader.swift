@@ -104,7 +104,8 @@ public final class CurlLoader: DataLoader {
       return NoLoadHandle()
     }
     let transfer = CurlTransfer(request, sink: sink, cookies: cookies, engine: engine)
-    if !engine.mailbox.post(.start(transfer)) { transfer.end(transfer.error(.cancelled, "the loader has stopped")) }
+    let isPosted = engine.mailbox.post(.start(transfer))
+    if !isPosted { transfer.end(transfer.chain.error(.cancelled, "the loader has stopped")) }
     return transfer
   }
 

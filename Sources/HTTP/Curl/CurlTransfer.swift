@@ -7,14 +7,14 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
   // posted, and before that to the starting thread.
 
   let hooks: LoadHooks
-  private let cookies: CookieJar?
+  let cookies: CookieJar?
   private let mailbox: CurlMailbox
   private let hookQueue: WorkQueue
   private let requestedPriority: Lock<Priority>
   private(set) var sink: (any LoadSink)?
 
   /// The current hop.
-  var chain: RedirectChain
+  private(set) var chain: RedirectChain
   /// The position in the queue, kept over redirects.
   var place: AdmissionQueue<ObjectIdentifier>.Place?
   /// The time at which this hop was queued.
@@ -99,16 +99,6 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
     if let question = question.take() { hookQueue.add { question.cancel() } }
   }
 
-  func error(_ code: HTTPError.Code, timeout: HTTPError.Timeout? = nil, _ detail: String) -> HTTPError {
-    chain.error(code, timeout: timeout, detail)
-  }
-
-  /// Returns the reason why the request cannot be sent, or `nil` if it can.
-  func objection(_ addressGuard: AddressGuard?) -> HTTPError? {
-    if let objection = chain.request.objection { return error(.invalidRequest, objection) }
-    return addressGuard?.objection(to: url).map { error(.addressRefused, $0) }
-  }
-
   /// Resets the state of the last response before the next hop.
   func beginHop(now: Duration) {
     if started == nil { started = now }
@@ -177,14 +167,6 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
     chain.isToAnswer(head, hooks) && (result == CURLE_OK || received > 1 << 16)
   }
 
-  /// The header fields of the next hop.
-  var fieldsToSend: HTTPFields {
-    guard chain.headers["Cookie"] == nil, let cookie = cookies?.header(for: url) else { return chain.headers }
-    var fields = chain.headers
-    fields["Cookie"] = cookie
-    return fields
-  }
-
   // MARK: Hooks
 
   /// Runs the hook that changes the request, and posts the result.
@@ -200,7 +182,7 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
     }
   }
 
-  /// Adopts the request as a hook has changed it.
+  /// Adopts the next request, after a hook or a redirect.
   func adopt(_ next: RedirectChain) {
     question = nil
     isPrepared = true
@@ -307,7 +289,7 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
   }
 
   private func fail(_ code: HTTPError.Code, _ detail: String) -> Bool {
-    failure = error(code, detail)
+    failure = chain.error(code, detail)
     return false
   }
 }

@@ -102,7 +102,7 @@ final class SessionLoad: LoadHandle {
     keep(Task { resume(after: await hop.prepared(by: hooks)) })
   }
 
-  private func resume(after result: RedirectChain.HookResult) {
+  private func resume(after result: RedirectChain.Next) {
     switch result {
     case .success(var next?):
       state.withLock { state in
@@ -125,13 +125,11 @@ final class SessionLoad: LoadHandle {
     // The load may have timed out while a hook ran.
     guard !hasEnded else { return }
     guard !isCancelled else { return end(error(.cancelled, "was cancelled")) }
-    if let objection = hop.request.objection { return end(error(.invalidRequest, objection)) }
+    if let objection = hop.objection(by: options.addressGuard) { return end(objection) }
     guard hop.request.method != .get || !hop.request.hasBody else {
       return end(error(.invalidRequest, "the system sends no body with a GET"))
     }
-    guard let addressGuard = options.addressGuard else { return send(hop) }
-    if let objection = addressGuard.objection(to: hop.url) { return end(error(.addressRefused, objection)) }
-    guard !hop.url.isAddress else { return send(hop) }
+    guard let addressGuard = options.addressGuard, !hop.url.isAddress else { return send(hop) }
     // URLSession reports the address only after it has connected. The look-up blocks, as a hook may.
     delegate.hookQueue.add { [self] in
       if let objection = addressGuard.objection(toAddressesOf: hop.url.host) {
@@ -151,10 +149,8 @@ final class SessionLoad: LoadHandle {
     // URLSession would request gzip by itself.
     wanted.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
     wanted.setValue(options.userAgent, forHTTPHeaderField: "User-Agent")
-    if let cookie = options.cookies?.header(for: hop.url) { wanted.setValue(cookie, forHTTPHeaderField: "Cookie") }
-    for field in hop.headers {
-      wanted.setValue(hop.headers[field.name], forHTTPHeaderField: field.name)
-    }
+    let headers = hop.headers(with: options.cookies)
+    for field in headers { wanted.setValue(headers[field.name], forHTTPHeaderField: field.name) }
     // The loader may have been released while a hook ran.
     guard let task = delegate.makeTask(wanted, in: session, for: self) else {
       return end(error(.cancelled, "the loader was released"))
@@ -230,30 +226,20 @@ final class SessionLoad: LoadHandle {
   }
 
   func complete(_ problem: (any Error)?) {
-    var (hop, head, failure, isCancelled, isDelivered, _) = state.withLock { state in
+    let (hop, head, failure, isCancelled, isDelivered, _) = state.withLock { state in
       (state.hop, state.head, state.failure, state.isCancelled, state.isHeadDelivered, state.task.take())
     }
     if let failure { return end(failure) }
     if isCancelled { return end(error(.cancelled, "was cancelled")) }
-    guard let head, !isDelivered, problem == nil || isBrokenOff(problem) else {
+    // The body of a redirect or challenge is broken off if it is too long to be read to its end.
+    guard let head, !isDelivered, problem == nil || (problem as? URLError)?.code == .cancelled else {
       return end(problem.map { error(for: $0, isHeadDelivered: isDelivered) })
     }
-    guard hop.isToFollow(head) else {
-      return keep(Task { [hop] in resume(after: await hop.answered(head, by: hooks)) })
+    if hop.isToFollow(head) {
+      resume(after: hop.followed(head, options.addressGuard, hooks, at: systemUptime()))
+    } else {
+      keep(Task { resume(after: await hop.answered(head, by: hooks)) })
     }
-    do throws(HTTPError) {
-      try hop.follow(head, options.addressGuard, hooks, at: systemUptime())
-      let next = hop
-      state.withLock { $0.hop = next }
-      startHop()
-    } catch {
-      end(error)
-    }
-  }
-
-  /// Returns `true` if the body of a redirect or challenge was too long to be read to its end.
-  private func isBrokenOff(_ problem: (any Error)?) -> Bool {
-    (problem as? URLError)?.code == .cancelled
   }
 
   /// Delivers the response of an unanswered challenge.
@@ -319,13 +305,8 @@ final class SessionLoad: LoadHandle {
     if let question { cancel(question) }
   }
 
-  private func error(
-    _ code: HTTPError.Code,
-    timeout: HTTPError.Timeout? = nil,
-    cause: (any Error)? = nil,
-    _ detail: String,
-  ) -> HTTPError {
-    state.withLock { $0.hop }.error(code, timeout: timeout, cause: cause, detail)
+  private func error(_ code: HTTPError.Code, timeout: HTTPError.Timeout? = nil, _ detail: String) -> HTTPError {
+    state.withLock { $0.hop }.error(code, timeout: timeout, detail)
   }
 
   private func error(for problem: any Error, isHeadDelivered: Bool) -> HTTPError {
