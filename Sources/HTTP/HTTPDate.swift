@@ -42,8 +42,9 @@ package enum HTTPDate {
     text.digits.flatMap { range.contains($0) ? $0 : nil }
   }
 
-  /// Parses a year; of two digits, it chooses the latest matching one that is at most 50 years ahead, as the RFC
-  /// requires.
+  /// Parses a year.
+  ///
+  /// Two digits mean the latest matching year that is at most 50 years ahead, as the RFC requires.
   private static func year(_ text: Substring, _ now: Date) -> Int? {
     guard text.utf8.count == 2 else { return text.utf8.count == 4 ? number(text, 0...9999) : nil }
     let thisYear = 1970 + Int(Int32(clamping: now.timeIntervalSince1970 / 31_556_952))

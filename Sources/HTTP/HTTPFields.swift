@@ -106,9 +106,11 @@ public struct HTTPFields: Sendable, Hashable, RandomAccessCollection, Expressibl
     append(contentsOf: others)
   }
 
-  /// Removes every field whose name is not in `names`, which are in lower case.
-  mutating func keepOnly(_ names: Set<String>) {
-    fields.removeAll { !names.contains($0.name.lowercased()) }
+  /// Returns the fields for which `isKept` returns `true`.
+  func filter(_ isKept: (Element) -> Bool) -> HTTPFields {
+    var kept = self
+    kept.fields.removeAll { !isKept($0) }
+    return kept
   }
 }
 

@@ -125,7 +125,8 @@ struct RedirectChain: Sendable {
       for name in Self.bodyFields { next.headers.remove(name) }
     }
     if target.origin != url.origin {
-      next.headers.keepOnly(next.request.hasBody ? Self.safeFields.union(Self.bodyFields) : Self.safeFields)
+      let safe = next.request.hasBody ? Self.safeFields.union(Self.bodyFields) : Self.safeFields
+      next.headers = next.headers.filter { safe.contains($0.name.lowercased()) }
     }
     next.request.url = target
     next.hops.append((head.status, head.headers, now))

@@ -121,7 +121,6 @@ struct AdmissionQueue<ID: Hashable> {
   }
 
   var waitingCount: Int { waiting.count }
-  var runningCount: Int { running }
   /// The number of hosts with state.
   var hostCount: Int { hosts.count }
 

@@ -51,9 +51,8 @@ enum CurlLibrary {
 
   private static func stopAll() {
     let all = engines.withLock { engines in
-      let all = engines
-      engines = []
-      return all
+      defer { engines = [] }
+      return engines
     }
     for engine in all { engine.mailbox.stop() }
     for engine in all { engine.thread.join() }

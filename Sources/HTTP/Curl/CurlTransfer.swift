@@ -88,8 +88,6 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
   /// The URL of the current hop.
   var url: HTTPURL { chain.url }
 
-  var hasEnded: Bool { sink == nil }
-
   /// Ends the load and calls the sink, once.
   func end(_ error: HTTPError?) {
     guard let sink else { return }

@@ -230,7 +230,7 @@ public struct Freshness: Sendable {
   /// Returns the directive that demands a new response, added to the request's own directives.
   ///
   /// With `no-cache`, intermediate caches revalidate any stored response (RFC 9111 5.2.1.4). With `max-age`, they may
-  /// respond with one that is young enough (RFC 9111 5.2.1.1), and with 0 they revalidate.
+  /// respond with a stored response that is young enough (RFC 9111 5.2.1.1), and with 0 they revalidate.
   private static func demand(of policy: CachePolicy, _ request: HTTPFields, _ own: CacheControl) -> HTTPFields {
     let prefix = request["Cache-Control"].map { "\($0), " } ?? ""
     return switch policy {

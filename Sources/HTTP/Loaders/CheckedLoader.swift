@@ -68,8 +68,6 @@ private final class CheckedSink: LoadSink {
 
   func receive(_ bytes: RawSpan) -> LoadFlow { pass(.bytes(bytes.byteCount)) { $0.receive(bytes) } }
 
-  func finish(_ error: HTTPError?) { end(error) }
-
   /// Passes a call to the sink, unless it is out of order.
   private func pass(_ call: Call, _ body: (any LoadSink) -> LoadFlow) -> LoadFlow {
     let (sink, objection) = state.withLock { state -> ((any LoadSink)?, HTTPError?) in
@@ -80,14 +78,14 @@ private final class CheckedSink: LoadSink {
       (state.hasBegun, state.isCalling) = (true, true)
       return (sink, nil)
     }
-    if let objection { end(objection) }
+    if let objection { finish(objection) }
     guard let sink else { return .stop }
     let flow = body(sink)
     let end = state.withLock { state in
       (state.isCalling, state.isStopped) = (false, flow == .stop)
       return state.end
     }
-    if let end { self.end(end) }
+    if let end { finish(end) }
     return flow
   }
 
@@ -102,12 +100,8 @@ private final class CheckedSink: LoadSink {
     case .bytes(let count):
       guard state.response != nil else { return objection("delivered bytes before the response", state) }
       guard count <= max(0, request.maxResponseBytes) - state.byteCount else {
-        return HTTPError(
-          .tooLarge,
-          url: request.url.string,
-          status: state.response?.status,
-          "\(state.byteCount + count) bytes came, more than the limit of \(request.maxResponseBytes)",
-        )
+        let came = "\(state.byteCount + count) bytes came"
+        return error(.tooLarge, "\(came), more than the limit of \(request.maxResponseBytes)", state)
       }
       state.byteCount += count
     }
@@ -115,14 +109,17 @@ private final class CheckedSink: LoadSink {
   }
 
   private func objection(_ what: String, _ state: State) -> HTTPError {
-    let status = state.response?.status
-    return HTTPError(.protocolError, url: request.url.string, status: status, "the program's loader \(what)")
+    error(.protocolError, "the program's loader \(what)", state)
+  }
+
+  private func error(_ code: HTTPError.Code, _ detail: String, _ state: State) -> HTTPError {
+    HTTPError(code, url: request.url.string, status: state.response?.status, detail)
   }
 
   /// Ends the load, now or after the running call.
   ///
   /// Later ends are ignored.
-  private func end(_ error: HTTPError?) {
+  func finish(_ error: HTTPError?) {
     let (sink, end) = state.withLock { state in
       let end: HTTPError? = if let earlier = state.end { earlier } else { error }
       state.end = .some(end)

@@ -80,7 +80,6 @@ extension RetryingLoad: LoadSink {
       state.stage = .loading
       if let end = state.end.take() { return end }
       if flow == .stop {
-        state.isBrokenOff = true
         state.wrapped.breakOff()
       } else if !state.isPaused {
         state.wrapped.resume()
@@ -136,12 +135,10 @@ extension RetryingLoad: LoadSink {
 
   /// Calls the sink, and remembers a pause in case the attempt fails meanwhile.
   private func deliver(_ call: () -> LoadFlow) -> LoadFlow {
-    let resumes = state.withLock { $0.resumes }
+    // The sink may resume before it returns.
+    state.withLock { $0.isPaused = true }
     let flow = call()
-    guard flow == .pause else { return flow }
-    state.withLock { state in
-      if state.resumes == resumes { state.isPaused = true }
-    }
+    if flow != .pause { state.withLock { $0.isPaused = false } }
     return flow
   }
 

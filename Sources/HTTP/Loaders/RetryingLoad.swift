@@ -33,11 +33,8 @@ final class RetryingLoad: LoadHandle {
     var stage = Stage.loading
     /// The handle of the attempt.
     var wrapped: WrappedHandle
-    /// Set if the attempt must end because its data is useless.
-    var isBrokenOff = false
-    /// Set while the sink is paused; below it, the number of times that it resumed.
+    /// Set while the sink is paused, or called and not resumed since.
     var isPaused = false
-    var resumes = 0
     /// The timer of the next attempt.
     var alarm: ScheduledAction?
     var hasBegun = false
@@ -87,10 +84,8 @@ final class RetryingLoad: LoadHandle {
   func cancel() {
     let (alarm, isIdle) = state.withLock { state -> (ScheduledAction?, Bool) in
       state.wrapped.cancel()
-      switch state.stage {
-      case .waiting, .heldBack: break
-      case .asking where state.end != nil: break
-      case .loading, .asking, .delivering: return (nil, false)
+      guard [.waiting, .heldBack].contains(state.stage) || state.stage == .asking && state.end != nil else {
+        return (nil, false)
       }
       state.stage = .loading
       return (state.alarm.take(), true)
@@ -104,7 +99,6 @@ final class RetryingLoad: LoadHandle {
   func resume() {
     let heldBack = state.withLock { state -> Int? in
       state.isPaused = false
-      state.resumes += 1
       switch state.stage {
       case .loading: state.wrapped.resume()
       case .asking, .delivering, .waiting: break
@@ -159,7 +153,7 @@ final class RetryingLoad: LoadHandle {
       guard state.attempt == number, state.sink != nil, state.stage != .waiting, state.stage != .heldBack else {
         return
       }
-      state.wrapped.attach(handle, startedWith: request.priority, isBrokenOff: state.isBrokenOff)
+      state.wrapped.attach(handle, startedWith: request.priority)
     }
     runCalls()
   }

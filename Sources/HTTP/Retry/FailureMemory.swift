@@ -5,7 +5,7 @@
 /// ```swift
 /// var memory = FailureMemory<String>()
 /// memory.record(error, for: url.string, now: clock.uptime)
-/// if let failure = memory.failure(for: url.string, now: clock.uptime) { … }   // too early for another request
+/// if let failure = memory.standing(for: url.string, now: clock.uptime) { … }   // too early for another request
 /// ```
 /// It remembers the statuses 404 (5 minutes) and 410 (an hour), other statuses from 400 to 499 (a minute), and 429 and
 /// failures of the network or the server (10 seconds, doubled for each further failure up to 5 minutes). It ignores
@@ -35,11 +35,6 @@ package struct FailureMemory<Key: Hashable & Sendable>: Sendable {
 
   /// The number of stored failures, including expired ones.
   package var count: Int { entries.count }
-
-  /// Returns a recent failure, or `nil` once another request is worthwhile.
-  package func failure(for key: Key, now: Duration) -> HTTPError? {
-    standing(for: key, now: now)?.error
-  }
 
   /// Returns a recent failure, its age, and the time until another request is worthwhile.
   package func standing(for key: Key, now: Duration) -> (error: HTTPError, age: Duration, rest: Duration)? {
