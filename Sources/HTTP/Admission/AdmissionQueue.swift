@@ -89,7 +89,7 @@ struct AdmissionQueue<ID: Hashable> {
   private let hostRate: RateLimit?
   private let order: Order
   private var bucket: TokenBucket?
-  private var running = 0
+  private(set) var running = 0
   private var waiting: [ID: Entry] = [:]
   private var hosts: [String: Host] = [:]
   /// The first loads of the hosts that have a slot, which count only while they are their hosts' candidates.
