@@ -18,6 +18,8 @@ struct RedirectChain: Sendable {
   var request: HTTPRequest
   /// The number of redirects so far.
   var count: Int { hops.count }
+  /// A Boolean value that indicates whether no response has arrived yet.
+  var isFirst: Bool { count == 0 && answerCount == 0 }
   /// The redirects so far, and the uptimes of their arrival.
   private var hops: [(status: Int, headers: HTTPFields, arrived: Duration)] = []
   /// The requested URL, for messages.

@@ -122,7 +122,7 @@ final class CurlEngine: @unchecked Sendable {
     case .start(let transfer): enqueue(transfer)
     case .cancel(let transfer): finish(transfer, transfer.chain.error(.cancelled, "was cancelled"))
     case .resume(let transfer):
-      transfer.lastProgress = now
+      transfer.hop.lastProgress = now
       transfer.restartRate(now: now)
       transfer.resumeIfPaused()
       if transfer.isDeliveringHeld { deliverHeld(of: transfer) }
@@ -193,7 +193,7 @@ final class CurlEngine: @unchecked Sendable {
   }
 
   private func deliverHeld(of transfer: CurlTransfer) {
-    if transfer.deliverHeld() { finish(transfer, transfer.failure) }
+    if transfer.deliverHeld() { finish(transfer, transfer.hop.failure) }
   }
 
   // MARK: - Ends
@@ -214,13 +214,13 @@ final class CurlEngine: @unchecked Sendable {
         continue
       }
       if handle.isHTTP2 { queue.raiseLimit(ofHost: transfer.url.origin, to: Self.streamLimit) }
-      if transfer.failure == nil, let head = transfer.head, transfer.chain.isToFollow(head) {
+      if transfer.hop.failure == nil, let head = transfer.hop.head, transfer.chain.isToFollow(head) {
         resume(transfer, after: transfer.chain.followed(head, options.addressGuard, transfer.hooks, at: now))
-      } else if transfer.failure == nil, let head = transfer.head, transfer.isWholeChallenge(head, result) {
+      } else if transfer.hop.failure == nil, let head = transfer.hop.head, transfer.isWholeChallenge(head, result) {
         releaseSlot(of: transfer)
         transfer.askForAnswer(head)
       } else {
-        finish(transfer, transfer.failure ?? transfer.error(for: result, handle))
+        finish(transfer, transfer.hop.failure ?? transfer.error(for: result, handle))
       }
     }
   }
@@ -251,7 +251,7 @@ final class CurlEngine: @unchecked Sendable {
       now = systemUptime()
       didTransfer(handle.metrics(of: transfer, now: now))
     }
-    if handle.isResolved || handle.isConnected || transfer.head != nil || transfer.url.isAddress {
+    if handle.isResolved || handle.isConnected || transfer.hop.head != nil || transfer.url.isAddress {
       release(handle)
     } else {
       handle.abandon()
@@ -293,17 +293,15 @@ final class CurlEngine: @unchecked Sendable {
 
   private func timeout(of transfer: CurlTransfer) -> (due: Duration, kind: HTTPError.Timeout) {
     let timeouts = transfer.request.timeouts
-    if transfer.handle == nil {
-      // No byte can arrive while a hook runs or the transfer waits for a connection.
-      return ((transfer.started ?? now) + (timeouts.total ?? .seconds(1 << 30)), .total)
-    }
+    let never = now + .seconds(1 << 30)
+    let total = timeouts.total.map { (transfer.started ?? now) + $0 } ?? never
+    // No byte can arrive while a hook runs or the transfer waits for a connection.
+    guard transfer.handle != nil else { return (total, .total) }
     // A paused transfer is silent because of its sink.
-    var next = (due: (transfer.isPaused ? now : transfer.lastProgress) + timeouts.idle, kind: HTTPError.Timeout.idle)
-    if let end = transfer.endOfRateWindow(now: now), end < next.due { next = (end, .minimumRate) }
-    if let total = timeouts.total, let started = transfer.started, started + total < next.due {
-      next = (started + total, .total)
-    }
-    return next
+    let idle = (transfer.isPaused ? now : transfer.hop.lastProgress) + timeouts.idle
+    let rate = transfer.endOfRateWindow(now: now) ?? never
+    let due = min(idle, rate, total)
+    return (due, due == idle ? .idle : due == rate ? .minimumRate : .total)
   }
 
   private func endTimedOut() {
@@ -316,11 +314,11 @@ final class CurlEngine: @unchecked Sendable {
       else { continue }
       if kind == .idle, transfer.handle?.isConnected != true {
         // Before there is a connection, libcurl's own time-out applies. This is a fallback.
-        let latest = transfer.hopStarted + transfer.request.timeouts.connect + .seconds(1)
+        let latest = transfer.hop.started + transfer.request.timeouts.connect + .seconds(1)
         if now >= latest {
           finish(transfer, transfer.chain.error(.timedOut, timeout: .connect, "no connection could be made in time"))
         } else {
-          transfer.lastProgress = latest - transfer.request.timeouts.idle
+          transfer.hop.lastProgress = latest - transfer.request.timeouts.idle
         }
       } else {
         let message = Self.message(of: kind, transfer.request.timeouts)

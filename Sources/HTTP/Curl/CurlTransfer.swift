@@ -27,32 +27,35 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
   private var question: Task<Void, Never>?
   /// Set while the response of an unanswered challenge is being delivered.
   private(set) var isDeliveringHeld = false
-  /// The body of a redirect or of a challenge's response.
-  private var held = Data()
   var handle: CurlHandle?
 
-  /// The system uptimes at which the load first left the queue, and at which the last bytes arrived.
-  var started: Duration?
-  var lastProgress = Duration.zero
-  /// The time at which the current hop began.
-  private(set) var hopStarted = Duration.zero
+  /// The state of a hop, up to the end of its response.
+  struct Hop {
+    /// The system uptimes at which the hop began, and at which the last bytes arrived.
+    let started: Duration
+    var lastProgress: Duration
+    fileprivate(set) var head: HTTPResponse?
+    /// The body of a redirect or of a challenge's response.
+    fileprivate var held = Data()
+    fileprivate var headerBytes = 0
+    fileprivate var received = 0
+    /// The number of bytes of the request's body that had been sent at the last check.
+    fileprivate var uploaded = 0
+    /// The beginning of the window in which the rate is measured, and the number of bytes since.
+    ///
+    /// `nil` before the first byte, since a server may take long to respond.
+    fileprivate var rateWindow: (start: Duration, count: Int)?
+    /// The reason why a callback aborted the transfer.
+    fileprivate(set) var failure: HTTPError?
+  }
 
-  private var hasBegun = false
-  private(set) var head = HTTPResponse?.none
+  var hop = Hop(started: .zero, lastProgress: .zero)
+  /// The system uptime at which the load first left the queue.
+  var started: Duration?
   private(set) var isHeadDelivered = false
-  private var headerBytes = 0
-  private var received = 0
-  /// The number of bytes of the request's body that had been sent at the last check.
-  private var uploaded = 0
   private(set) var isPaused = false
-  /// The beginning of the window in which the rate is measured, and the number of bytes since.
-  ///
-  /// `nil` before the first byte, since a server may take long to respond.
-  private var rateWindow: (start: Duration, count: Int)?
   /// Set if libcurl holds data and must be resumed.
   private var isHeld = false
-  /// The reason why a callback aborted the transfer.
-  private(set) var failure: HTTPError?
 
   init(_ request: HTTPRequest, sink: any LoadSink, cookies: CookieJar?, engine: CurlEngine) {
     (self.sink, self.cookies) = (sink, cookies)
@@ -100,19 +103,8 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
   /// Resets the state of the last response before the next hop.
   func beginHop(now: Duration) {
     if started == nil { started = now }
-    if !hasBegun {
-      hasBegun = true
-      sink?.begin()
-    }
-    lastProgress = now
-    hopStarted = now
-    head = nil
-    held = Data()
-    headerBytes = 0
-    received = 0
-    uploaded = 0
-    rateWindow = nil
-    failure = nil
+    if chain.isFirst { sink?.begin() }
+    hop = Hop(started: now, lastProgress: now)
   }
 
   /// Returns the end of the window in which the rate is measured.
@@ -120,33 +112,33 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
     let timeouts = request.timeouts
     guard timeouts.minimumRate > 0 else { return nil }
     // A paused transfer is slow because of its sink.
-    return (isPaused ? now : rateWindow?.start ?? now) + timeouts.minimumRateWindow
+    return (isPaused ? now : hop.rateWindow?.start ?? now) + timeouts.minimumRateWindow
   }
 
   /// Returns whether enough bytes arrived in the window, and then begins the next one.
   func passesRate(now: Duration) -> Bool {
-    guard let rateWindow else { return true }
+    guard let rateWindow = hop.rateWindow else { return true }
     let needed = Double(request.timeouts.minimumRate) * (request.timeouts.minimumRateWindow / .seconds(1))
     guard Double(rateWindow.count) >= needed else { return false }
-    self.rateWindow = (now, 0)
+    hop.rateWindow = (now, 0)
     return true
   }
 
   func restartRate(now: Duration) {
-    if rateWindow != nil { rateWindow = (now, 0) }
+    if hop.rateWindow != nil { hop.rateWindow = (now, 0) }
   }
 
   private func noteReceived(_ count: Int, now: Duration) {
-    lastProgress = now
-    rateWindow = (rateWindow?.start ?? now, (rateWindow?.count ?? 0) + count)
+    hop.lastProgress = now
+    hop.rateWindow = (hop.rateWindow?.start ?? now, (hop.rateWindow?.count ?? 0) + count)
   }
 
   /// Counts newly sent bytes of the request's body as progress, and returns whether there were any.
   ///
   /// libcurl reports no progress of an upload by itself, so a long one would look idle.
   func noteUpload(now: Duration) -> Bool {
-    guard chain.request.hasBody, let sent = handle?.uploadedCount, sent > uploaded else { return false }
-    (uploaded, lastProgress) = (sent, now)
+    guard chain.request.hasBody, let sent = handle?.uploadedCount, sent > hop.uploaded else { return false }
+    (hop.uploaded, hop.lastProgress) = (sent, now)
     return true
   }
 
@@ -162,7 +154,7 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
   ///
   /// A partial response is an ordinary failure.
   func isWholeChallenge(_ head: HTTPResponse, _ result: CURLcode) -> Bool {
-    chain.isToAnswer(head, hooks) && (result == CURLE_OK || received > 1 << 16)
+    chain.isToAnswer(head, hooks) && (result == CURLE_OK || hop.received > 1 << 16)
   }
 
   // MARK: Hooks
@@ -194,14 +186,14 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
   /// - Returns: `true` once the response is delivered.
   func deliverHeld() -> Bool {
     isDeliveringHeld = true
-    if !isHeadDelivered, let head {
+    if !isHeadDelivered, let head = hop.head {
       isHeadDelivered = true
       guard follow(sink?.receive(head) ?? .stop) else { return true }
     }
     guard !isPaused else { return false }
-    if !held.isEmpty {
-      let body = held
-      held = Data()
+    if !hop.held.isEmpty {
+      let body = hop.held
+      hop.held = Data()
       guard follow(sink?.receive(body) ?? .stop) else { return true }
     }
     return !isPaused
@@ -214,32 +206,32 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
     noteReceived(line.count, now: now)
     // Trailers after the body are ignored.
     guard !isHeadDelivered else { return true }
-    headerBytes += line.count
+    hop.headerBytes += line.count
     // libcurl limits a line to 100 KB, but before 8.3 not the sum of all lines.
-    guard headerBytes <= 300_000 else { return fail(.protocolError, "the head of the response is longer than 300 KB") }
+    guard hop.headerBytes <= 300_000 else { return fail(.protocolError, "the response's head is longer than 300 KB") }
     var length = line.count
     while length > 0, unsafe line[length - 1] == 13 || line[length - 1] == 10 { length -= 1 }
     let text = unsafe String(decoding: line[..<length], as: UTF8.self)
     if text.hasPrefix("HTTP/") {
       let status = text.split(separator: " ", maxSplits: 2).dropFirst().first.flatMap { Int($0) } ?? 0
-      head = HTTPResponse(status: status, url: url)
+      hop.head = HTTPResponse(status: status, url: url)
     } else if text.isEmpty {
       return receiveEndOfHead(now: now)
     } else if let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) {
-      head?.headers.append(name: String(text[..<colon].trimmed), value: String(text[colon...].dropFirst().trimmed))
+      hop.head?.headers.append(name: String(text[..<colon].trimmed), value: String(text[colon...].dropFirst().trimmed))
     }
     return true
   }
 
   private func receiveEndOfHead(now: Duration) -> Bool {
     // Interim responses (1xx) precede the final one.
-    guard var head, head.status >= 200 else { return true }
+    guard var head = hop.head, head.status >= 200 else { return true }
     head.redirects = chain.redirects(at: now)
-    self.head = head
+    hop.head = head
     cookies?.store(head.headers.values(for: "Set-Cookie"), from: url)
     guard !chain.isToFollow(head), !chain.isToAnswer(head, hooks) else { return true }
     if let objection = chain.objection(to: head) {
-      failure = objection
+      hop.failure = objection
       return false
     }
     isHeadDelivered = true
@@ -260,14 +252,14 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
       isHeld = true
       return .hold
     }
-    received += bytes.count
+    hop.received += bytes.count
     guard isHeadDelivered else {
       // Reading the short body of a redirect or a challenge keeps the connection. A long one costs more than a new
       // connection.
-      unsafe held.append(contentsOf: bytes.prefix(1 << 16 - held.count))
-      return received <= 1 << 16 ? .taken : .breakOff
+      unsafe hop.held.append(contentsOf: bytes.prefix(1 << 16 - hop.held.count))
+      return hop.received <= 1 << 16 ? .taken : .breakOff
     }
-    guard received <= request.maxResponseBytes else {
+    guard hop.received <= request.maxResponseBytes else {
       _ = fail(.tooLarge, "the body is larger than the limit of \(request.maxResponseBytes) bytes")
       return .breakOff
     }
@@ -287,7 +279,7 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
   }
 
   private func fail(_ code: HTTPError.Code, _ detail: String) -> Bool {
-    failure = chain.error(code, detail)
+    hop.failure = chain.error(code, detail)
     return false
   }
 }

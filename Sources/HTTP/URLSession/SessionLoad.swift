@@ -160,7 +160,7 @@ final class SessionLoad: LoadHandle {
       state.task = task
       // The end may have come during the look-up of an address.
       let isLate = state.isCancelled || state.sink == nil
-      return (isLate, !isLate && hop.count == 0 && hop.answerCount == 0 ? state.sink : nil)
+      return (isLate, !isLate && hop.isFirst ? state.sink : nil)
     }
     sink?.begin()
     // A task that never ran reports its end only once it is resumed.
