@@ -82,10 +82,7 @@ final class CurlHandle {
     let bypassesProxies = options.addressGuard.map { !$0.proxies.allowsProxies } ?? false
     if !options.usesProxiesOfEnvironment || bypassesProxies { set(CURLOPT_PROXY, "") }
     // With a proxy in between, the only visible address would be the proxy's.
-    if bypassesProxies {
-      unsafe set(CURLOPT_OPENSOCKETDATA, me)
-      unsafe vitrine_curl_set_open_socket(easy) { unsafe openSocket($0, $1, $2) }
-    }
+    if bypassesProxies { unsafe checkAddresses(me) }
     // Older versions are broken (RFC 8996), even if the system still allows them.
     set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
     if let identity = options.clientCertificate {
@@ -149,6 +146,21 @@ final class CurlHandle {
     unsafe vitrine_curl_set_pointer(easy, option, value)
   }
 
+  /// Lets the guard check each address before libcurl makes a socket for it.
+  private func checkAddresses(_ me: UnsafeMutableRawPointer) {
+    unsafe set(CURLOPT_OPENSOCKETDATA, me)
+    unsafe vitrine_curl_set_open_socket(easy) { context, _, address in
+      guard let context = unsafe context, let address = unsafe address else { return -1 }
+      // The context is the handle, as above.
+      let handle = unsafe Unmanaged<CurlHandle>.fromOpaque(context).takeUnretainedValue()
+      guard let peer = unsafe IPAddress(socketAddress: vitrine_curl_address(address)), handle.allows(peer) else {
+        return -1
+      }
+      let place = unsafe address.pointee
+      return socket(place.family, place.socktype | CInt(SOCK_CLOEXEC.rawValue), place.protocol)
+    }
+  }
+
   private func setCallbacks(_ me: UnsafeMutableRawPointer) {
     unsafe set(CURLOPT_HEADERDATA, me)
     unsafe set(CURLOPT_WRITEDATA, me)
@@ -192,8 +204,6 @@ final class CurlHandle {
   }
 
   private func setHeaders(_ headers: HTTPFields, announcesBody: Bool) {
-    unsafe vitrine_curl_slist_free_all(list)
-    unsafe list = nil
     for field in headers {
       // With a colon and no value, libcurl would omit the field.
       addHeader(field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)")
@@ -215,22 +225,6 @@ extension Duration {
     let milliseconds = self / .milliseconds(1)
     return Int(min(max(milliseconds, 0), 1e9))
   }
-}
-
-/// A callback of libcurl that creates a socket for an address.
-private func openSocket(
-  _ context: UnsafeMutableRawPointer?,
-  _ purpose: curlsocktype,
-  _ address: UnsafeMutablePointer<curl_sockaddr>?,
-) -> curl_socket_t {
-  guard let context = unsafe context, let address = unsafe address else { return -1 }
-  // `prepare` has set the context.
-  let handle = unsafe Unmanaged<CurlHandle>.fromOpaque(context).takeUnretainedValue()
-  let (family, kind, transport) = unsafe (address.pointee.family, address.pointee.socktype, address.pointee.protocol)
-  guard let peer = unsafe IPAddress(socketAddress: vitrine_curl_address(address)), handle.allows(peer) else {
-    return -1
-  }
-  return socket(family, kind | CInt(SOCK_CLOEXEC.rawValue), transport)
 }
 
 /// Passes the bytes of a callback of libcurl to its handle, and returns the number that the callback returns.

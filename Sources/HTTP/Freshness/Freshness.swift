@@ -181,14 +181,14 @@ public struct Freshness: Sendable {
     switch policy {
     case .reload: return (.fetch, .policy)
     case .cacheFirst, .cacheOnly: return (.serve, .policy)
-    case .standard where term.noCache: return (.revalidate, .noCache)
+    case .standard where term.control.noCache: return (.revalidate, .noCache)
     case .standard, .maxAge:
       // Clocks of servers and caches differ by seconds. A clock set back by more invalidates all ages.
       guard stored.received <= now.addingTimeInterval(60) else { return (.revalidate, .clock) }
       if now < term.expires { return (.serve, term.reason) }
       if case .maxAge = policy {
         let own = self.term(of: stored, .standard)
-        return own.isImmutable && now < own.expires && own.reason == .maxAge
+        return own.control.isImmutable && now < own.expires && own.reason == .maxAge
           ? (.serve, .immutable) : (.revalidate, term.reason)
       }
       if term.allowsStale, let end = term.whileRevalidating, now < end {

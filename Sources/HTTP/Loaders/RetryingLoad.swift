@@ -209,12 +209,7 @@ final class RetryingLoad: LoadHandle {
   ) {
     let attempt = attempt(error, response)
     guard !policy.isShort else { return answer(policy.delay(attempt)) }
-    do throws(WorkQueueError) {
-      try owner.questions.enqueue { [policy] _ in answer(policy.delay(attempt)) }
-    } catch {
-      // Without a thread, a retry would fail too.
-      answer(nil)
-    }
+    owner.questions.add { [policy] in answer(policy.delay(attempt)) }
   }
 
   func attempt(_ error: HTTPError, _ response: HTTPResponse?) -> RetryAttempt {

@@ -140,15 +140,12 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
     var segments: [Substring] = []
     let all = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
     for (index, segment) in zip(all.indices, all) {
-      let isLast = index == all.endIndex - 1
-      switch segment.lowercased().replacing("%2e", with: ".") {
-      case ".":
-        if isLast { segments.append("") }
-      case "..":
-        _ = segments.popLast()
-        if isLast { segments.append("") }
-      default:
+      let plain = segment.lowercased().replacing("%2e", with: ".")
+      if plain == ".." { _ = segments.popLast() }
+      if plain != ".", plain != ".." {
         segments.append(segment)
+      } else if index == all.endIndex - 1 {
+        segments.append("")
       }
     }
     return "/" + segments.joined(separator: "/")
