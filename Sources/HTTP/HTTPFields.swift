@@ -119,8 +119,7 @@ extension HTTPFields.Element {
   ///
   /// The name must be a token, and the value must have no line ends (RFC 9110 5.1, 5.5).
   package var isSendable: Bool {
-    !name.isEmpty && name.utf8.allSatisfy(\.isTokenCharacter)
-      && value.utf8.allSatisfy { $0 != 13 && $0 != 10 && $0 != 0 }
+    name.isToken && value.utf8.allSatisfy { $0 != 13 && $0 != 10 && $0 != 0 }
   }
 }
 
@@ -146,6 +145,9 @@ extension StringProtocol where SubSequence == Substring {
       left == right || (left.isLetter && left | 0x20 == right | 0x20)
     }
   }
+
+  /// A Boolean value that indicates whether the text is a token (RFC 9110 5.6.2).
+  var isToken: Bool { !isEmpty && utf8.allSatisfy(\.isTokenCharacter) }
 
   /// The number that digits alone make up, or `nil` for any other text.
   var digits: Int? { utf8.allSatisfy(\.isDigit) ? Int(self) : nil }

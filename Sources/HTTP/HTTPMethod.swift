@@ -49,11 +49,6 @@ extension HTTPMethod {
   /// A Boolean value that indicates whether a conditional request may be answered with 304 (RFC 9110, section 13.1.2).
   package var allowsConditions: Bool { self == .get || self == .head }
 
-  /// A Boolean value that indicates whether the method can be sent: a token, and not `CONNECT`, which opens a tunnel.
-  fileprivate var isSendable: Bool {
-    !name.isEmpty && name.utf8.allSatisfy(\.isTokenCharacter) && name != "CONNECT"
-  }
-
   /// A Boolean value that indicates whether the method allows no body.
   fileprivate var refusesBody: Bool { self == .head || name == "TRACE" }
 }
@@ -77,7 +72,8 @@ extension HTTPRequest {
     guard !ObjectURL.isStandIn(url) else {
       return "s3:// is loaded by an S3Loader (VitrineS3), and this loader is none"
     }
-    guard method.isSendable else { return "the method \"\(method)\" cannot be sent" }
+    // `CONNECT` opens a tunnel.
+    guard method.name.isToken, method.name != "CONNECT" else { return "the method \"\(method)\" cannot be sent" }
     return hasBody && method.refusesBody ? "a request of the method \(method) has no body" : nil
   }
 }

@@ -135,17 +135,14 @@ struct AdmissionQueue<ID: Hashable> {
   @discardableResult
   mutating func add(_ id: ID, host: String, priority: Priority, place: Place? = nil) -> Place {
     if hosts[host] == nil { hosts[host] = Host(limit: hostLimit, bucket: hostRate.map { TokenBucket($0) }) }
-    let entry = Entry(id: id, host: host, priority: priority, place: place ?? newPlace(of: host, priority))
+    let place = place ?? Place(turn: nextTurn(of: host, priority), sequence: nextSequence)
+    nextSequence += 1
+    let entry = Entry(id: id, host: host, priority: priority, place: place)
     waiting[id] = entry
     hosts[host]?.waiting += 1
     hosts[host]?.entries.add(entry)
     refresh(host)
-    return entry.place
-  }
-
-  private mutating func newPlace(of host: String, _ priority: Priority) -> Place {
-    defer { nextSequence += 1 }
-    return Place(turn: nextTurn(of: host, priority), sequence: nextSequence)
+    return place
   }
 
   private mutating func nextTurn(of host: String, _ priority: Priority) -> Int {

@@ -79,6 +79,7 @@ final class CurlEngine: @unchecked Sendable {
       gatherEnded()
       endTimedOut()
       releaseAbandoned()
+      admit()
       // New transfers have work to do, so polling now would only waste a system call.
       if !hasLaunched { unsafe vitrine_curl_multi_poll(multi, nil, 0, pollTime, nil) }
     }
@@ -122,9 +123,7 @@ final class CurlEngine: @unchecked Sendable {
     case .start(let transfer): enqueue(transfer)
     case .cancel(let transfer): finish(transfer, transfer.chain.error(.cancelled, "was cancelled"))
     case .resume(let transfer):
-      transfer.hop.lastProgress = now
-      transfer.restartRate(now: now)
-      transfer.resumeIfPaused()
+      transfer.resume(now: now)
       if transfer.isDeliveringHeld { deliverHeld(of: transfer) }
     case .reprioritize(let transfer):
       let priority = transfer.priority
@@ -201,11 +200,6 @@ final class CurlEngine: @unchecked Sendable {
   private func gatherEnded() {
     var result = CURLE_OK
     var hasAny = false
-    defer {
-      // New commands may be more urgent than the waiting transfers.
-      if hasAny { obeyMail() }
-      admit()
-    }
     while let easy = unsafe vitrine_curl_multi_next_ended(multi, &result) {
       hasAny = true
       guard let handle = unsafe CurlHandle.of(easy) else { continue }
@@ -223,6 +217,8 @@ final class CurlEngine: @unchecked Sendable {
         finish(transfer, transfer.hop.failure ?? transfer.error(for: result, handle))
       }
     }
+    // New commands may be more urgent than the waiting transfers.
+    if hasAny { obeyMail() }
   }
 
   private func finish(_ transfer: CurlTransfer, _ error: HTTPError?) {
@@ -254,7 +250,8 @@ final class CurlEngine: @unchecked Sendable {
     if handle.isResolved || handle.isConnected || transfer.hop.head != nil || transfer.url.isAddress {
       release(handle)
     } else {
-      handle.abandon()
+      // libcurl still runs the transfer. Further data aborts it.
+      handle.transfer = nil
       abandoned.append(handle)
     }
   }
@@ -266,9 +263,7 @@ final class CurlEngine: @unchecked Sendable {
   }
 
   private func releaseAbandoned() {
-    guard !abandoned.isEmpty else { return }
     for handle in abandoned where handle.isResolved { releaseAbandoned(handle) }
-    admit()
   }
 
   private func releaseAbandoned(_ handle: CurlHandle) {
@@ -326,7 +321,6 @@ final class CurlEngine: @unchecked Sendable {
       }
     }
     nextTimeoutCheck = transfers.values.filter { $0.started != nil }.map { timeout(of: $0).due }.min()
-    admit()
   }
 
   private static func message(of kind: HTTPError.Timeout, _ timeouts: HTTPTimeouts) -> String {

@@ -11,7 +11,7 @@ final class CurlHandle {
   private let message: UnsafeMutablePointer<CChar>
 
   /// The transfer of the callbacks.
-  private(set) var transfer: CurlTransfer?
+  var transfer: CurlTransfer?
   /// The reason why the guard refused one of the addresses.
   private(set) var refusal: String?
   private var addressGuard: AddressGuard?
@@ -71,8 +71,7 @@ final class CurlHandle {
     set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
     setMethod(transfer.chain.request)
 
-    let timeouts = request.timeouts
-    set(CURLOPT_CONNECTTIMEOUT_MS, max(1, timeouts.connect.milliseconds))
+    set(CURLOPT_CONNECTTIMEOUT_MS, Int(min(max(request.timeouts.connect / .milliseconds(1), 1), 1e9)))
 
     unsafe set(CURLOPT_SHARE, share)
     if let file = options.certificateFile ?? CurlLibrary.certificateFile {
@@ -102,13 +101,6 @@ final class CurlHandle {
     unsafe vitrine_curl_easy_reset(easy)
     unsafe vitrine_curl_slist_free_all(list)
     unsafe list = nil
-  }
-
-  /// Releases the transfer while libcurl still runs it.
-  ///
-  /// Further data aborts it.
-  func abandon() {
-    transfer = nil
   }
 
   func resume() {
@@ -217,13 +209,6 @@ final class CurlHandle {
 
   private func addHeader(_ line: String) {
     if let longer = unsafe vitrine_curl_slist_append(list, line) { unsafe list = longer }
-  }
-}
-
-extension Duration {
-  fileprivate var milliseconds: Int {
-    let milliseconds = self / .milliseconds(1)
-    return Int(min(max(milliseconds, 0), 1e9))
   }
 }
 

@@ -124,10 +124,6 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
     return true
   }
 
-  func restartRate(now: Duration) {
-    if hop.rateWindow != nil { hop.rateWindow = (now, 0) }
-  }
-
   private func noteReceived(_ count: Int, now: Duration) {
     hop.lastProgress = now
     hop.rateWindow = (hop.rateWindow?.start ?? now, (hop.rateWindow?.count ?? 0) + count)
@@ -142,12 +138,12 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
     return true
   }
 
-  func resumeIfPaused() {
-    guard isPaused else { return }
-    isPaused = false
-    guard isHeld else { return }
-    isHeld = false
-    handle?.resume()
+  /// Ends a pause, with which time-outs begin anew.
+  func resume(now: Duration) {
+    hop.lastProgress = now
+    if hop.rateWindow != nil { hop.rateWindow = (now, 0) }
+    if isHeld { handle?.resume() }
+    (isPaused, isHeld) = (false, false)
   }
 
   /// Returns `true` if the response is a challenge that a hook may answer, and complete, up to the length that is kept.

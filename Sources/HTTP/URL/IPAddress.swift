@@ -67,12 +67,11 @@ package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
   var embedded: [IPAddress] {
     guard isIPv6 else { return [] }
     func starts(_ prefix: [UInt8]) -> Bool { bytes.starts(with: prefix) }
-    var found: [ArraySlice<UInt8>] = []
-    let zeros = [UInt8](repeating: 0, count: 10)
-    if starts(zeros + [0, 0]) || starts(zeros + [0xFF, 0xFF]) { found.append(bytes[12...]) }
-    // The prefix belongs to ::ffff:0:a.b.c.d, the translated form of RFC 2765.
-    if starts([0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 0, 0]) { found.append(bytes[12...]) }
-    if starts([0, 0x64, 0xFF, 0x9B]) { found.append(bytes[12...]) }
+    let zeros = [UInt8](repeating: 0, count: 8)
+    // The third prefix belongs to ::ffff:0:a.b.c.d, the translated form of RFC 2765.
+    let mapped: [[UInt8]] = [[0, 0, 0, 0], [0, 0, 0xFF, 0xFF], [0xFF, 0xFF, 0, 0]]
+    let prefixes = mapped.map { zeros + $0 } + [[0, 0x64, 0xFF, 0x9B]]
+    var found = prefixes.filter(starts).map { _ in bytes[12...] }
     if starts([0x20, 0x02]) { found.append(bytes[2..<6]) }
     if starts([0x20, 0x01, 0, 0]) {
       found.append(bytes[4..<8])
