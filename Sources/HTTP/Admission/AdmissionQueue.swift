@@ -13,14 +13,6 @@ import VitrineRuntime
 /// - Complexity: O(log n) over the waiting loads for each operation, amortised. To admit one, up to as many hosts as
 ///   there are slots are skipped.
 struct AdmissionQueue<ID: Hashable> {
-  /// The order of equally urgent loads.
-  enum Order {
-    /// Hosts take turns.
-    case hostsTakeTurns
-    /// The oldest load is first, whatever its host.
-    case oldestFirst
-  }
-
   /// A position in the queue.
   struct Place: Hashable, Sendable {
     /// The number of loads of the same host and priority before it, counted from the current turn.
@@ -87,7 +79,7 @@ struct AdmissionQueue<ID: Hashable> {
   private let limit: Int?
   private let hostLimit: Int?
   private let hostRate: RateLimit?
-  private let order: Order
+  private let hostsTakeTurns: Bool
   private var bucket: TokenBucket?
   private(set) var running = 0
   private var waiting: [ID: Entry] = [:]
@@ -108,15 +100,16 @@ struct AdmissionQueue<ID: Hashable> {
   ///   - hostLimit: The number of slots of a host.
   ///   - rate: The rate of all loads together. Defaults to none.
   ///   - hostRate: The rate of the loads of a host. Defaults to none.
-  ///   - order: The order of equally urgent loads. Defaults to hosts that take turns.
+  ///   - hostsTakeTurns: `true` if the hosts of equally urgent loads take turns, and `false` if the oldest load is
+  ///     first, whatever its host. Defaults to `true`.
   init(
     limit: Int? = nil,
     hostLimit: Int? = nil,
     rate: RateLimit? = nil,
     hostRate: RateLimit? = nil,
-    order: Order = .hostsTakeTurns,
+    hostsTakeTurns: Bool = true,
   ) {
-    (self.limit, self.hostLimit, self.hostRate, self.order) = (limit, hostLimit, hostRate, order)
+    (self.limit, self.hostLimit, self.hostRate, self.hostsTakeTurns) = (limit, hostLimit, hostRate, hostsTakeTurns)
     bucket = rate.map { TokenBucket($0) }
   }
 
@@ -146,7 +139,7 @@ struct AdmissionQueue<ID: Hashable> {
   }
 
   private mutating func nextTurn(of host: String, _ priority: Priority) -> Int {
-    guard order == .hostsTakeTurns else { return 0 }
+    guard hostsTakeTurns else { return 0 }
     let now = turns[priority] ?? 0
     let turn = max(now, (hosts[host]?.turns[priority]).map { $0 + 1 } ?? now)
     hosts[host]?.turns[priority] = turn

@@ -164,10 +164,10 @@ final class CurlHandle {
     }
     unsafe vitrine_curl_set_callback(easy, CURLOPT_WRITEFUNCTION) {
       unsafe receive($0, $1 * $2, $3) { handle, body in
-        switch unsafe handle.transfer?.receive(body: body, now: handle.now) ?? .breakOff {
-        case .taken: body.count
-        case .hold: Int(CURL_WRITEFUNC_PAUSE)
-        case .breakOff: 0
+        switch unsafe handle.transfer?.receive(body: body, now: handle.now) ?? .stop {
+        case .proceed: body.count
+        case .pause: Int(CURL_WRITEFUNC_PAUSE)
+        case .stop: 0
         }
       }
     }

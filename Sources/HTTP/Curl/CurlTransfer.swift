@@ -234,34 +234,27 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
     return follow(sink?.receive(head) ?? .stop)
   }
 
-  /// The result of receiving bytes of the body.
-  enum Answer {
-    case taken
-    case hold
-    case breakOff
-  }
-
-  /// Receives bytes of the body.
-  func receive(body bytes: UnsafeRawBufferPointer, now: Duration) -> Answer {
+  /// Receives bytes of the body, and returns whether they were taken: `pause` refuses them for now, and `stop` aborts.
+  func receive(body bytes: UnsafeRawBufferPointer, now: Duration) -> LoadFlow {
     noteReceived(bytes.count, now: now)
     if isPaused {
       isHeld = true
-      return .hold
+      return .pause
     }
     hop.received += bytes.count
     guard isHeadDelivered else {
       // Reading the short body of a redirect or a challenge keeps the connection. A long one costs more than a new
       // connection.
       unsafe hop.held.append(contentsOf: bytes.prefix(1 << 16 - hop.held.count))
-      return hop.received <= 1 << 16 ? .taken : .breakOff
+      return hop.received <= 1 << 16 ? .proceed : .stop
     }
     guard hop.received <= request.maxResponseBytes else {
       _ = fail(.tooLarge, "the body is larger than the limit of \(request.maxResponseBytes) bytes")
-      return .breakOff
+      return .stop
     }
     // The bytes live as long as this call, and so does the span.
     let span = unsafe RawSpan(_unsafeBytes: bytes)
-    return follow(sink?.receive(span) ?? .stop) ? .taken : .breakOff
+    return follow(sink?.receive(span) ?? .stop) ? .proceed : .stop
   }
 
   private func follow(_ flow: LoadFlow) -> Bool {

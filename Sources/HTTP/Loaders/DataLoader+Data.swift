@@ -49,16 +49,12 @@ final class DataSink: LoadSink, @unchecked Sendable {
   }
 
   func attach(_ new: any LoadHandle) {
-    wrapped.withLock { $0.attach(new, startedWith: $0.priority) }
-    runCalls()
+    wrapped.change { $0.attach(new, startedWith: $0.priority) }
   }
 
   func cancel() {
-    wrapped.withLock { $0.cancel() }
-    runCalls()
+    wrapped.change { $0.cancel() }
   }
-
-  private func runCalls() { wrapped.withLock { $0.calls }?.run() }
 
   func receive(_ response: HTTPResponse) -> LoadFlow {
     (self.response, body) = (response, Data())

@@ -21,13 +21,6 @@ public final class RateLimitedLoader: DataLoader {
     var alarm: ScheduledAction?
   }
 
-  private enum Step {
-    case start(RateLimitedLoad)
-    /// A wait, in place of an older alarm.
-    case wait(until: Duration, insteadOf: ScheduledAction?)
-    case none
-  }
-
   let loader: any DataLoader
   private let clock: any TimeSource
   private let state: Lock<State>
@@ -46,7 +39,7 @@ public final class RateLimitedLoader: DataLoader {
     clock: any TimeSource = .system,
   ) {
     (self.loader, self.clock) = (CheckedLoader.checking(loader), clock)
-    state = Lock(State(queue: AdmissionQueue(rate: limit, hostRate: hostLimit, order: .oldestFirst)))
+    state = Lock(State(queue: AdmissionQueue(rate: limit, hostRate: hostLimit, hostsTakeTurns: false)))
   }
 
   /// Starts a load if there are tokens, or queues it, and returns at once.
@@ -92,21 +85,17 @@ public final class RateLimitedLoader: DataLoader {
   private func run() {
     while true {
       let now = clock.uptime
-      switch state.withLock({ next(&$0, now) }) {
-      case .start(let load): load.start()
-      case .wait(let due, let older):
-        older?.cancel()
-        return setAlarm(due, after: max(due - now, .zero))
-      case .none: return
+      let (load, due, older) = state.withLock { state -> (RateLimitedLoad?, Duration?, ScheduledAction?) in
+        if let id = state.queue.admit(now: now) { return (state.loads.removeValue(forKey: id), nil, nil) }
+        guard let due = state.queue.due(now: now), due != state.due else { return (nil, nil, nil) }
+        state.due = due
+        return (nil, due, state.alarm.take())
       }
+      older?.cancel()
+      if let due { setAlarm(due, after: max(due - now, .zero)) }
+      guard let load else { return }
+      load.start()
     }
-  }
-
-  private func next(_ state: inout State, _ now: Duration) -> Step {
-    if let id = state.queue.admit(now: now), let load = state.loads.removeValue(forKey: id) { return .start(load) }
-    guard let due = state.queue.due(now: now), due != state.due else { return .none }
-    state.due = due
-    return .wait(until: due, insteadOf: state.alarm.take())
   }
 
   private func setAlarm(_ due: Duration, after delay: Duration) {

@@ -56,7 +56,7 @@ extension RetryingLoad: LoadSink {
 
   /// Applies the policy's decision to a response while the loader is paused.
   private func decide(on response: HTTPResponse, _ delay: Duration?, of number: Int) {
-    let (isDelivered, end) = state.withLock { state -> (Bool, HTTPError??) in
+    let (isDelivered, end) = state.change { state -> (Bool, HTTPError??) in
       guard state.attempt == number, state.stage == .asking else { return (false, nil) }
       guard drops(response, delay, &state) else {
         state.stage = .delivering
@@ -66,7 +66,6 @@ extension RetryingLoad: LoadSink {
       if state.end == nil { state.wrapped.resume() }
       return (false, state.end.take())
     }
-    runCalls()
     if isDelivered {
       settle(accept(response))
     } else if let end {
@@ -76,7 +75,7 @@ extension RetryingLoad: LoadSink {
 
   /// Continues the attempt by the sink's ``LoadFlow``, after a delivery during the loader's pause.
   private func settle(_ flow: LoadFlow) {
-    let end = state.withLock { state -> HTTPError?? in
+    let end = state.change { state -> HTTPError?? in
       state.stage = .loading
       if let end = state.end.take() { return end }
       if flow == .stop {
@@ -86,7 +85,6 @@ extension RetryingLoad: LoadSink {
       }
       return nil
     }
-    runCalls()
     if let end { finishAttempt(end ?? (flow == .stop ? cancellation : nil)) }
   }
 

@@ -28,11 +28,12 @@ final class RetryingLoad: LoadHandle {
     case refuse
   }
 
-  struct State {
+  struct State: WrappingState {
     var attempt = 0
     var stage = Stage.loading
     /// The handle of the attempt.
     var wrapped: WrappedHandle
+    var calls: SerialCalls? { wrapped.calls }
     /// Set while the sink is paused, or called and not resumed since.
     var isPaused = false
     /// The timer of the next attempt.
@@ -75,14 +76,11 @@ final class RetryingLoad: LoadHandle {
 
   var priority: Priority {
     get { state.withLock { $0.wrapped.priority } }
-    set {
-      state.withLock { $0.wrapped.reprioritize(newValue) }
-      runCalls()
-    }
+    set { state.change { $0.wrapped.reprioritize(newValue) } }
   }
 
   func cancel() {
-    let (alarm, isIdle) = state.withLock { state -> (ScheduledAction?, Bool) in
+    let (alarm, isIdle) = state.change { state -> (ScheduledAction?, Bool) in
       state.wrapped.cancel()
       guard [.waiting, .heldBack].contains(state.stage) || state.stage == .asking && state.end != nil else {
         return (nil, false)
@@ -90,14 +88,13 @@ final class RetryingLoad: LoadHandle {
       state.stage = .loading
       return (state.alarm.take(), true)
     }
-    runCalls()
     alarm?.cancel()
     // A caller that cancels must not call the sink itself, and there is no loader's thread for it.
     if isIdle { Task { self.end(self.cancellation) } }
   }
 
   func resume() {
-    let heldBack = state.withLock { state -> Int? in
+    let heldBack = state.change { state -> Int? in
       state.isPaused = false
       switch state.stage {
       case .loading: state.wrapped.resume()
@@ -108,12 +105,8 @@ final class RetryingLoad: LoadHandle {
       }
       return nil
     }
-    runCalls()
     if let heldBack { startAttempt(after: heldBack) }
   }
-
-  /// Makes the pending calls to the attempt's handle, without a lock.
-  func runCalls() { state.withLock { $0.wrapped.calls }?.run() }
 
   // MARK: Attempts
 
@@ -148,14 +141,13 @@ final class RetryingLoad: LoadHandle {
   }
 
   private func attach(_ handle: any LoadHandle, of number: Int, _ request: HTTPRequest) {
-    state.withLock { state in
+    state.change { state in
       // A loader that answers synchronously may be past this attempt.
       guard state.attempt == number, state.sink != nil, state.stage != .waiting, state.stage != .heldBack else {
         return
       }
       state.wrapped.attach(handle, startedWith: request.priority)
     }
-    runCalls()
   }
 
   /// Ends the running attempt, and waits for the next one.

@@ -3,7 +3,7 @@ import VitrineRuntime
 /// The handle of a wrapped loader's load, in the locked state of the load that wraps it.
 ///
 /// The caller may use its load before the wrapped one has a handle, which then learns of it. Calls to the handle are
-/// decided under the wrapping load's lock, and made by ``SerialCalls/run()`` after it, in that order.
+/// decided under the wrapping load's lock, and made by ``Lock/change(_:)`` after it, in that order.
 struct WrappedHandle {
   private var handle: (any LoadHandle)?
   private(set) var priority: Priority
@@ -60,5 +60,22 @@ struct WrappedHandle {
     let calls = calls ?? SerialCalls()
     self.calls = calls
     calls.add { call(handle) }
+  }
+}
+
+/// The locked state of a load that wraps another.
+protocol WrappingState: Sendable {
+  /// The pending calls to handles.
+  var calls: SerialCalls? { get }
+}
+
+extension WrappedHandle: WrappingState {}
+
+extension Lock where State: WrappingState {
+  /// Changes the state, and then makes the calls that were decided.
+  func change<Answer: Sendable>(_ body: (inout State) -> Answer) -> Answer {
+    let (answer, calls) = withLock { state in (body(&state), state.calls) }
+    calls?.run()
+    return answer
   }
 }

@@ -98,10 +98,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
   /// Retains a load until it ends.
   func begin(_ load: SessionLoad) { state.withLock { $0.loads[ObjectIdentifier(load)] = load } }
 
-  func end(_ load: SessionLoad) {
-    let ended = state.withLock { $0.loads.removeValue(forKey: ObjectIdentifier(load)) }
-    _ = consume ended
-  }
+  func end(_ load: SessionLoad) { _ = state.withLock { $0.loads.removeValue(forKey: ObjectIdentifier(load)) } }
 
   /// Creates a task, or returns `nil` once the session is invalidated, where a new task raises an exception.
   func makeTask(_ request: URLRequest, in session: URLSession, for load: SessionLoad) -> URLSessionDataTask? {
