@@ -142,8 +142,10 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
   func resume(now: Duration) {
     hop.lastProgress = now
     if hop.rateWindow != nil { hop.rateWindow = (now, 0) }
-    if isHeld { handle?.resume() }
+    let wasHeld = isHeld
     (isPaused, isHeld) = (false, false)
+    // libcurl delivers the held bytes within this call.
+    if wasHeld { handle?.resume() }
   }
 
   /// Returns `true` if the response is a challenge that a hook may answer, and complete, up to the length that is kept.
