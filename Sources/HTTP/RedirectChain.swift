@@ -26,10 +26,6 @@ struct RedirectChain: Sendable {
   private let asked: String
 
   var url: HTTPURL { request.url }
-  var headers: HTTPFields {
-    get { request.headers }
-    set { request.headers = newValue }
-  }
   /// The number of challenges that a hook was asked to answer.
   private(set) var answerCount = 0
 
@@ -55,8 +51,8 @@ struct RedirectChain: Sendable {
 
   /// Returns the header fields to send, with the cookies of a jar unless they contain some.
   func headers(with cookies: CookieJar?) -> HTTPFields {
-    guard headers["Cookie"] == nil, let cookie = cookies?.header(for: url) else { return headers }
-    var fields = headers
+    guard request.headers["Cookie"] == nil, let cookie = cookies?.header(for: url) else { return request.headers }
+    var fields = request.headers
     fields["Cookie"] = cookie
     return fields
   }
@@ -66,7 +62,7 @@ struct RedirectChain: Sendable {
     if let length = head.announcedLength(of: request.method), length > request.maxResponseBytes {
       return error(.tooLarge, "the body has \(length) bytes, more than the limit of \(request.maxResponseBytes)")
     }
-    guard head.status == 206, headers["Range"] == nil else { return nil }
+    guard head.status == 206, request.headers["Range"] == nil else { return nil }
     return error(.protocolError, "the server sent a partial response (206) without a range request")
   }
 
@@ -87,9 +83,9 @@ struct RedirectChain: Sendable {
     var next = self
     next.answerCount += 1
     do {
-      let challenge = HTTPChallenge(response: head, sent: headers, previousAnswers: answerCount)
+      let challenge = HTTPChallenge(response: head, sent: request.headers, previousAnswers: answerCount)
       guard let answer = try await hooks.challenge?(challenge) else { return .success(nil) }
-      next.headers.replace(with: answer)
+      next.request.headers.replace(with: answer)
       return .success(next)
     } catch let cause {
       return .failure(error(.preparationFailed, cause: cause, "the hook for challenges threw: \(cause)"))
@@ -124,11 +120,11 @@ struct RedirectChain: Sendable {
     if turnsIntoGet(head.status) {
       next.request.method = .get
       next.request.body = nil
-      for name in Self.bodyFields { next.headers.remove(name) }
+      for name in Self.bodyFields { next.request.headers.remove(name) }
     }
     if target.origin != url.origin {
       let safe = next.request.hasBody ? Self.safeFields.union(Self.bodyFields) : Self.safeFields
-      next.headers = next.headers.filter { safe.contains($0.name.lowercased()) }
+      next.request.headers = next.request.headers.filter { safe.contains($0.name.lowercased()) }
     }
     next.request.url = target
     next.hops.append((head.status, head.headers, now))

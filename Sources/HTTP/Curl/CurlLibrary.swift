@@ -3,12 +3,7 @@ import VitrineRuntime
 
 /// The process-wide parts of libcurl: its set-up, and the engines that must end before the process.
 enum CurlLibrary {
-  private struct Engine {
-    let mailbox: CurlMailbox
-    let thread: JoinableThread
-  }
-
-  private static let engines = Lock([Engine]())
+  private static let engines = Lock([(mailbox: CurlMailbox, thread: JoinableThread)]())
 
   /// The reason why libcurl is not available, or `nil` if it is.
   ///
@@ -37,7 +32,7 @@ enum CurlLibrary {
     }
     for engine in ended { engine.thread.join() }
     guard let thread = JoinableThread(named: "vitrine-http", body) else { return false }
-    engines.withLock { $0.append(Engine(mailbox: mailbox, thread: thread)) }
+    engines.withLock { $0.append((mailbox, thread)) }
     return true
   }
 

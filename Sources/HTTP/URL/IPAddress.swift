@@ -104,13 +104,8 @@ public struct IPNetwork: Sendable, Hashable, CustomStringConvertible {
 
   /// Returns a Boolean value that indicates whether the network contains an address of the same family.
   package func contains(_ other: IPAddress) -> Bool {
-    guard other.bytes.count == address.bytes.count else { return false }
-    var rest = prefixLength
-    for (left, right) in zip(address.bytes, other.bytes) where rest > 0 {
-      let mask = rest >= 8 ? 0xFF : ~(UInt8(0xFF) >> UInt8(rest))
-      guard left & mask == right & mask else { return false }
-      rest -= 8
-    }
-    return true
+    let (own, others, whole) = (address.bytes, other.bytes, prefixLength / 8)
+    guard others.count == own.count, others.prefix(whole) == own.prefix(whole) else { return false }
+    return prefixLength % 8 == 0 || (own[whole] ^ others[whole]) >> UInt8(8 - prefixLength % 8) == 0
   }
 }

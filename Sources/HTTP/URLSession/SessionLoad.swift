@@ -180,10 +180,12 @@ final class SessionLoad: LoadHandle {
   // MARK: Response
 
   func receive(_ response: URLResponse) -> Bool {
-    guard let response = response as? HTTPURLResponse else { return fail(.protocolError, "not an HTTP response") }
+    guard let response = response as? HTTPURLResponse else {
+      return fail(error(.protocolError, "not an HTTP response"))
+    }
     let (hop, hasHead) = state.withLock { ($0.hop, $0.head != nil) }
     // URLSession reports each part of a `multipart/x-mixed-replace` as a response of its own.
-    guard !hasHead else { return fail(.protocolError, "the server sent a second response to one request") }
+    guard !hasHead else { return fail(error(.protocolError, "the server sent a second response to one request")) }
     var head = HTTPResponse(status: response.statusCode, url: hop.url)
     for (name, value) in response.allHeaderFields {
       // URLSession joins fields of one name with commas.
@@ -191,7 +193,7 @@ final class SessionLoad: LoadHandle {
       for value in values { head.headers.append(name: "\(name)", value: value) }
     }
     guard !head.headers.contains(where: { $0.value.contains("\0") }) else {
-      return fail(.protocolError, "a header field has a NUL")
+      return fail(error(.protocolError, "a header field has a NUL"))
     }
     head.redirects = hop.redirects(at: systemUptime())
     options.cookies?.store(head.headers.values(for: "Set-Cookie"), from: hop.url)
@@ -217,7 +219,7 @@ final class SessionLoad: LoadHandle {
     let goesOn =
       received <= limit
       ? deliver { sink?.receive(data) ?? .stop }
-      : fail(.tooLarge, "the body is larger than the limit of \(limit) bytes")
+      : fail(error(.tooLarge, "the body is larger than the limit of \(limit) bytes"))
     if !goesOn { state.withLock { $0.task }?.cancel() }
   }
 
@@ -282,12 +284,8 @@ final class SessionLoad: LoadHandle {
       }
       taskCalls.run()
       return true
-    case .stop: return fail(.cancelled, "was cancelled")
+    case .stop: return fail(error(.cancelled, "was cancelled"))
     }
-  }
-
-  private func fail(_ code: HTTPError.Code, _ detail: String) -> Bool {
-    fail(error(code, detail))
   }
 
   private func fail(_ failure: HTTPError) -> Bool {
