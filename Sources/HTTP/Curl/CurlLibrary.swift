@@ -26,9 +26,8 @@ enum CurlLibrary {
     let ended = engines.withLock { engines in
       // Each engine is checked once, since it may end in between.
       let start = engines.partition { $0.mailbox.hasEnded }
-      let ended = Array(engines[start...])
-      engines.removeSubrange(start...)
-      return ended
+      defer { engines.removeSubrange(start...) }
+      return Array(engines[start...])
     }
     for engine in ended { engine.thread.join() }
     guard let thread = JoinableThread(named: "vitrine-http", body) else { return false }

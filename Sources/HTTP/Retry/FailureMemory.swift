@@ -74,17 +74,11 @@ package struct FailureMemory<Key: Hashable & Sendable>: Sendable {
   private static func span(_ error: HTTPError, _ count: Int) -> Duration? {
     switch error.code {
     case .cancelled, .invalidURL, .invalidRequest, .preparationFailed, .tooLarge, .overloaded: return nil
-    case .badStatus:
-      switch error.status ?? 0 {
-      case 404: return .seconds(300)
-      case 410: return .seconds(3600)
-      case 408: return nil
-      case 429: break
-      case 400...499: return .seconds(60)
-      default: break
-      }
-    default: break
+    case .badStatus where error.status == 404: return .seconds(300)
+    case .badStatus where error.status == 410: return .seconds(3600)
+    case .badStatus where error.status == 408: return nil
+    case .badStatus where (400...499).contains(error.status ?? 0) && error.status != 429: return .seconds(60)
+    default: return min(.seconds(10 << min(count - 1, 10)), .seconds(300))
     }
-    return min(.seconds(10 << min(count - 1, 10)), .seconds(300))
   }
 }

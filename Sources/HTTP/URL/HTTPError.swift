@@ -160,13 +160,9 @@ extension HTTPError: LocalizedError {
     case .cannotResolve, .cannotConnect: "Check the URL and the network connection, and try again."
     case .timedOut, .connectionLost, .truncated: "Check the network connection, and try again."
     case .overloaded: "Try again later."
-    case .badStatus:
-      switch status ?? 0 {
-      case 401, 403: "Sign in with an account that has access."
-      case 404, 410: "Check the URL."
-      case 408, 425, 429, 500...599: "Try again later."
-      default: nil
-      }
+    case .badStatus where [401, 403].contains(status): "Sign in with an account that has access."
+    case .badStatus where [404, 410].contains(status): "Check the URL."
+    case .badStatus where [408, 425, 429].contains(status) || (500...599).contains(status ?? 0): "Try again later."
     case .preparationFailed: (cause as? any LocalizedError)?.recoverySuggestion
     default: nil
     }

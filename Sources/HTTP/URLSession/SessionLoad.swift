@@ -26,20 +26,15 @@ final class SessionLoad: LoadHandle {
   private let hooks: LoadHooks
   private let session: URLSession
   private let delegate: SessionDelegate
-  private let options: URLSessionLoader.Options
   private let state: Lock<State>
   /// The calls to the task, in the order in which they were decided.
   private let taskCalls = SerialCalls()
 
-  init(
-    _ request: HTTPRequest,
-    sink: any LoadSink,
-    session: URLSession,
-    delegate: SessionDelegate,
-    options: URLSessionLoader.Options,
-  ) {
+  private var options: URLSessionLoader.Options { delegate.options }
+
+  init(_ request: HTTPRequest, sink: any LoadSink, session: URLSession, delegate: SessionDelegate) {
     hooks = sink.hooks
-    (self.session, self.delegate, self.options) = (session, delegate, options)
+    (self.session, self.delegate) = (session, delegate)
     state = Lock(State(hop: RedirectChain(request), sink: sink))
   }
 
