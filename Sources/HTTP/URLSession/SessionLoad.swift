@@ -195,25 +195,22 @@ final class SessionLoad: LoadHandle {
     state.withLock { $0.head = head }
     if hop.isToFollow(head) || hop.isToAnswer(head, hooks) { return true }
     if let objection = hop.objection(to: head) { return fail(objection) }
-    let sink = state.withLock { state in
-      state.isHeadDelivered = true
-      return state.sink
-    }
-    return deliver { sink?.receive(head) ?? .stop }
+    state.withLock { $0.isHeadDelivered = true }
+    return deliver { $0.receive(head) }
   }
 
   func receive(_ data: Data) {
-    let (received, isDelivered, limit, sink) = state.withLock { state in
+    let (received, isDelivered, limit) = state.withLock { state in
       state.received += data.count
       if !state.isHeadDelivered { state.held.append(data.prefix(1 << 16 - state.held.count)) }
-      return (state.received, state.isHeadDelivered, state.hop.request.maxResponseBytes, state.sink)
+      return (state.received, state.isHeadDelivered, state.hop.request.maxResponseBytes)
     }
     // Reading the short body of a redirect or challenge keeps the connection. A long one costs more than a new
     // connection.
     guard isDelivered else { return received <= 1 << 16 ? () : state.withLock { $0.task }?.cancel() ?? () }
     let goesOn =
       received <= limit
-      ? deliver { sink?.receive(data) ?? .stop }
+      ? deliver { $0.receive(data) }
       : fail(error(.tooLarge, "the body is larger than the limit of \(limit) bytes"))
     if !goesOn { state.withLock { $0.task }?.cancel() }
   }
@@ -249,37 +246,35 @@ final class SessionLoad: LoadHandle {
   }
 
   /// Calls the sink, and then `next`, once the sink does not pause.
-  private func deliverHeld(_ call: (any LoadSink) -> LoadFlow, then next: @escaping @Sendable () -> Void) {
-    let (sink, resumes) = state.withLock { ($0.sink, $0.resumes) }
-    switch sink.map(call) ?? .stop {
+  private func deliverHeld(_ body: (any LoadSink) -> LoadFlow, then next: @escaping @Sendable () -> Void) {
+    // There is no task to suspend any more.
+    switch call(body, onPause: { $0.onResume = next }) {
     case .stop: end(error(.cancelled, "was cancelled"))
     case .proceed: next()
-    case .pause:
-      // There is no task to suspend any more.
-      let hasResumed = state.withLock { state in
-        if state.resumes == resumes { state.onResume = next }
-        return state.resumes != resumes
-      }
-      if hasResumed { next() }
+    case .pause: break
     }
   }
 
   // MARK: End
 
   /// Calls the sink and applies the flow that it returns, or returns `false` to abort.
-  private func deliver(_ call: () -> LoadFlow) -> Bool {
-    let resumes = state.withLock { $0.resumes }
-    switch call() {
-    case .proceed: return true
-    case .pause:
-      state.withLock { state in
-        // The sink may have resumed before it returned.
-        guard let task = state.task, state.resumes == resumes else { return }
-        taskCalls.add { task.suspend() }
-      }
-      taskCalls.run()
-      return true
-    case .stop: return fail(error(.cancelled, "was cancelled"))
+  private func deliver(_ body: (any LoadSink) -> LoadFlow) -> Bool {
+    let flow = call(body) { state in
+      if let task = state.task { taskCalls.add { task.suspend() } }
+    }
+    taskCalls.run()
+    return flow != .stop || fail(error(.cancelled, "was cancelled"))
+  }
+
+  /// Calls the sink, and returns how the load goes on: without a pause, if the sink has resumed before it returned.
+  private func call(_ body: (any LoadSink) -> LoadFlow, onPause pause: (inout State) -> Void) -> LoadFlow {
+    let (sink, resumes) = state.withLock { ($0.sink, $0.resumes) }
+    let flow = sink.map(body) ?? .stop
+    guard flow == .pause else { return flow }
+    return state.withLock { state in
+      guard state.resumes == resumes else { return .proceed }
+      pause(&state)
+      return .pause
     }
   }
 
