@@ -282,6 +282,21 @@ struct HookTests {
     #expect(server.counts.requests == 1)
   }
 
+  @Test
+  func anUnansweredChallengeEndsOnlyOnceTheSinkResumesThatPausedItsBody() async throws {
+    guardPath("/a", password: "right")
+    server.route("/b", LoopbackResponse(body: bytes(10)))
+    var hooks = LoadHooks()
+    hooks.challenge = { _ in nil }
+    let sink = RecordingSink(onBytes: { .pause }, hooks: hooks)
+    let handle = makeLoaderKept.load(try HTTPRequest.patient(server.url("/a")), into: sink)
+    await sink.wait { $0.count == 2 }
+    _ = try await makeLoaderKept.data(server.url("/b"))
+    #expect(sink.events == [.head(401), .bytes(4)])
+    handle.resume()
+    #expect(await sink.end() == nil)
+  }
+
   private let makeLoaderKept = makeLoader()
 
   @Test
