@@ -44,12 +44,9 @@ package struct StoredResponse: Sendable, Hashable {
 
   private static func redirects(of response: HTTPResponse, requested: Date, received: Date) -> [StoredResponse] {
     response.redirects.map { redirect in
-      StoredResponse(
-        status: redirect.status,
-        headers: kept(redirect.headers),
-        requested: requested,
-        received: received.addingTimeInterval(-(redirect.elapsed / .seconds(1))),
-      )
+      let arrived = received.addingTimeInterval(-(redirect.elapsed / .seconds(1)))
+      let headers = kept(redirect.headers)
+      return StoredResponse(status: redirect.status, headers: headers, requested: requested, received: arrived)
     }
   }
 
@@ -196,10 +193,9 @@ extension StoredResponse {
       let headers = HTTPFields(lines: sections[0]),
       let variation = HTTPFields(lines: sections.count > 1 ? sections[1] : [])
     else { return nil }
-    self.status = Int(status)
-    (self.headers, self.variation) = (headers, variation)
-    self.requested = Date(milliseconds: requested)
-    self.received = Date(milliseconds: received)
+    let times = (Date(milliseconds: requested), Date(milliseconds: received))
+    self.init(status: Int(status), headers: headers, requested: times.0, received: times.1)
+    self.variation = variation
     for section in sections.dropFirst(2) {
       guard let redirect = StoredResponse(redirect: section) else { return nil }
       redirects.append(redirect)
@@ -212,12 +208,8 @@ extension StoredResponse {
     guard numbers.count == 3, let status = numbers[0].flatMap({ Int(exactly: $0) }), let requested = numbers[1],
       let received = numbers[2], let headers = HTTPFields(lines: lines.dropFirst())
     else { return nil }
-    self.init(
-      status: status,
-      headers: headers,
-      requested: Date(milliseconds: requested),
-      received: Date(milliseconds: received),
-    )
+    let times = (Date(milliseconds: requested), Date(milliseconds: received))
+    self.init(status: status, headers: headers, requested: times.0, received: times.1)
   }
 }
 

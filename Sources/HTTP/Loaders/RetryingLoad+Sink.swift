@@ -29,7 +29,7 @@ extension RetryingLoad: LoadSink {
 
   /// Returns the error to pass to the policy; `nil` if the response is to be delivered.
   private func failure(of response: HTTPResponse) -> HTTPError? {
-    let interruption = state.withLock { $0.isMisfit(response) ? $0.failure : nil }
+    let interruption = state.withLock { $0.answer(response) == .misfit ? $0.failure : nil }
     if let interruption { return interruption }
     guard response.status >= 400 else { return nil }
     let detail = "the server answered with status \(response.status)"
@@ -41,7 +41,7 @@ extension RetryingLoad: LoadSink {
   ///
   /// - Returns: `false` if the policy gives up, or the sink cannot start over.
   private func drops(_ response: HTTPResponse, _ wait: Duration?, _ state: inout State) -> Bool {
-    guard let wait, !state.isMisfit(response) || startsOver(&state) else { return false }
+    guard let wait, state.answer(response) != .misfit || startsOver(&state) else { return false }
     // Reading the body to its end keeps the connection usable.
     state.mode = .drop(wait: wait, count: 0)
     return true
@@ -91,7 +91,7 @@ extension RetryingLoad: LoadSink {
   private func accept(_ response: HTTPResponse) -> LoadFlow {
     let now = wallClock
     let (sink, unseen): ((any LoadSink)?, LoadFlow) = state.withLock { state in
-      switch state.identity?.answer(response, delivered: state.delivered) {
+      switch state.answer(response) {
       case .rest(let skipped):
         state.mode = .deliver(skipping: skipped)
         return (nil, .proceed)
@@ -144,17 +144,11 @@ extension RetryingLoad: LoadSink {
 
   func finish(_ error: HTTPError?) {
     let isPutOff = state.withLock { state in
-      switch state.stage {
-      case .asking where !state.wrapped.isCancelled, .delivering:
-        state.end = .some(error)
-        return true
-      case .asking:
-        // The decision is no longer needed.
-        state.stage = .loading
-        return false
-      case .loading, .waiting, .heldBack:
-        return false
-      }
+      // A cancelled load needs no decision any more.
+      if state.stage == .asking, state.wrapped.isCancelled { state.stage = .loading }
+      guard state.stage == .asking || state.stage == .delivering else { return false }
+      state.end = .some(error)
+      return true
     }
     if !isPutOff { finishAttempt(error) }
   }
@@ -201,8 +195,8 @@ extension RetryingLoad: LoadSink {
 }
 
 extension RetryingLoad.State {
-  /// Returns `true` if the response shows that the server does not send the rest of the interrupted one.
-  fileprivate func isMisfit(_ response: HTTPResponse) -> Bool {
-    if case .misfit = identity?.answer(response, delivered: delivered) { true } else { false }
+  /// Returns the relation of a response to the interrupted one, if there is one.
+  fileprivate func answer(_ response: HTTPResponse) -> ResponseIdentity.Answer? {
+    identity?.answer(response, delivered: delivered)
   }
 }

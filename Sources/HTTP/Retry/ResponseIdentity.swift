@@ -16,7 +16,7 @@ struct ResponseIdentity {
   }
 
   /// The relation of a response to the interrupted one.
-  enum Answer {
+  enum Answer: Equatable {
     /// Its body continues the delivered one, once the bytes that the sink already has are skipped.
     case rest(skipping: Int)
     /// It replaces the interrupted response, from the beginning.

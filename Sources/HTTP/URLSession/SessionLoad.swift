@@ -8,7 +8,6 @@ final class SessionLoad: LoadHandle {
     var task: URLSessionDataTask?
     var question: Task<Void, Never>?
     var alarm: ScheduledAction?
-    var isCancelled = false
     /// The number of times that the sink resumed.
     var resumes = 0
     // The fields below belong to the current hop.
@@ -52,14 +51,17 @@ final class SessionLoad: LoadHandle {
     }
   }
 
-  func cancel() {
+  func cancel() { abort(error(.cancelled, "was cancelled")) }
+
+  /// Ends the load with an error, unless it has failed already.
+  private func abort(_ failure: HTTPError) {
     let task = state.withLock { state in
-      state.isCancelled = true
+      state.failure = state.failure ?? failure
       return state.task
     }
     task?.cancel()
     // While a hook runs there is no task, so no end would be reported.
-    if task == nil { Task { self.end(self.error(.cancelled, "was cancelled")) } }
+    if task == nil { Task { self.end(failure) } }
   }
 
   /// Stores the task of a hook, which the end of the load cancels.
@@ -90,7 +92,10 @@ final class SessionLoad: LoadHandle {
     delegate.begin(self)
     let hop = state.withLock { $0.hop }
     if let total = hop.request.timeouts.total {
-      let alarm = SystemClock().schedule(after: total) { [weak self] in self?.runOut() }
+      let alarm = SystemClock().schedule(after: total) { [weak self] in
+        guard let self else { return }
+        abort(error(.timedOut, timeout: .total, "it took longer than allowed"))
+      }
       state.withLock { $0.alarm = alarm }
     }
     guard hooks.willSend != nil else { return startHop() }
@@ -112,14 +117,14 @@ final class SessionLoad: LoadHandle {
 
   private func startHop() {
     // Values removed from the state are released without the lock.
-    let (hop, isCancelled, hasEnded, _) = state.withLock { state in
+    let (hop, failure, hasEnded, _) = state.withLock { state in
       let question = state.question.take()
-      (state.head, state.isHeadDelivered, state.received, state.held, state.failure) = (nil, false, 0, Data(), nil)
-      return (state.hop, state.isCancelled, state.sink == nil, question)
+      (state.head, state.isHeadDelivered, state.received, state.held) = (nil, false, 0, Data())
+      return (state.hop, state.failure, state.sink == nil, question)
     }
     // The load may have timed out while a hook ran.
     guard !hasEnded else { return }
-    guard !isCancelled else { return end(error(.cancelled, "was cancelled")) }
+    if let failure { return end(failure) }
     if let objection = hop.objection(by: options.addressGuard) { return end(objection) }
     guard hop.request.method != .get || !hop.request.hasBody else {
       return end(error(.invalidRequest, "the system sends no body with a GET"))
@@ -154,22 +159,13 @@ final class SessionLoad: LoadHandle {
     let (isLate, sink) = state.withLock { state in
       state.task = task
       // The end may have come during the look-up of an address.
-      let isLate = state.isCancelled || state.sink == nil
+      let isLate = state.failure != nil || state.sink == nil
       return (isLate, !isLate && hop.isFirst ? state.sink : nil)
     }
     sink?.begin()
     // A task that never ran reports its end only once it is resumed.
     if isLate { task.cancel() }
     task.resume()
-  }
-
-  private func runOut() {
-    let failure = error(.timedOut, timeout: .total, "it took longer than allowed")
-    let task = state.withLock { state in
-      state.failure = failure
-      return state.task
-    }
-    if let task { task.cancel() } else { end(failure) }
   }
 
   // MARK: Response
@@ -220,11 +216,10 @@ final class SessionLoad: LoadHandle {
   }
 
   func complete(_ problem: (any Error)?) {
-    let (hop, head, failure, isCancelled, isDelivered, _) = state.withLock { state in
-      (state.hop, state.head, state.failure, state.isCancelled, state.isHeadDelivered, state.task.take())
+    let (hop, head, failure, isDelivered, _) = state.withLock { state in
+      (state.hop, state.head, state.failure, state.isHeadDelivered, state.task.take())
     }
     if let failure { return end(failure) }
-    if isCancelled { return end(error(.cancelled, "was cancelled")) }
     // The body of a redirect or challenge is broken off if it is too long to be read to its end.
     guard let head, !isDelivered, problem == nil || (problem as? URLError)?.code == .cancelled else {
       return end(problem.map { error(for: $0, isHeadDelivered: isDelivered) })
