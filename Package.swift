@@ -193,13 +193,14 @@ if hasStubs {
 // MARK: On Linux
 
 if !isApple {
-  // Each heavy codec is a library of its own, so that a program builds only those that it names.
-  let codecs = "VitrineAVIF VitrineHEIF VitrineJXL VitrineSVG VitrineTIFF"
+  // Each external codec is a library of its own, so that a program builds only those that it names.
+  let names = ["AVIF", "HEIF", "JXL", "SVG", "TIFF"]
+  let codecs = names.map { "Vitrine\($0)" }.joined(separator: " ")
   let sandboxed = "VitrineRuntime VitrineImaging VitrineConfinement VitrineSandbox"
   let windows = "VitrineSandbox VitrineTesting VitrineGTK VitrineGalleryModel"
   libraries += " VitrineGTK VitrineSandbox VitrineRedis VitrineS3 VitrineServing \(codecs)"
   programs += ["vitrine-codecs", "vitrine-server"].map { ($0, $0) } + [("vitrine-gallery", "VitrineGallery")]
-  for name in ["AVIF", "HEIF", "JXL", "SVG", "TIFF"] {
+  for name in names {
     let needs = "VitrineRuntime VitrineImaging CVitrine\(name) CLib\(name)"
     targets += [room("Vitrine\(name)", "Sources/Codecs/\(name)", needs), shim("CVitrine\(name)", "CLib\(name)")]
   }

@@ -50,8 +50,8 @@ complain "A file has one subject; these have over 450 lines:" \
 # Clauses without a name for their subject, of which each room may have no more than it has. Lower a number whenever a
 # room has fewer.
 headless=""
-for entry in Apple:34 Caching:0 CodecWorker:0 Codecs:24 CommandLine:9 Confinement:3 GTK:39 Gallery:38 HTTP:1 Imaging:212 \
-  Runtime:0 Sandbox:28 Server:72 Testing:5 Tiers:1 Tiles:0 Vitrine:0; do
+for entry in Apple:34 Caching:0 CodecWorker:0 Codecs:24 CommandLine:9 Confinement:3 GTK:39 Gallery:38 HTTP:0 Imaging:210 \
+  Runtime:0 Sandbox:27 Server:66 Testing:5 Tiers:1 Tiles:0 Vitrine:0; do
   count=$(grep "^Sources/${entry%:*}/" <<<"$sources" | xargs cat | perl -ne '
     $text .= "$1 " if m{^\s*//+\s*(.*)};
     END {
@@ -163,6 +163,21 @@ for package in $(grep -ohE '[a-z0-9-]+-dev\b' Package.swift Sources/System/*/shi
   grep -qE "^$package .*[|] [Vv]itrine[A-Z-]" Scripts/packages.txt || wrong+="only Package.swift or a header lists '$package'"$'\n'
 done
 complain "README.md and Package.swift must list the packages of Scripts/packages.txt:" "$wrong"
+
+# The table of formats is read from its Swift. README has the one list of titles for people.
+source Scripts/lib/formats.sh
+said="It reads $(formats title reader: | listed and), and writes $(formats title writer: | listed and). "
+said+="$(formats title codec: | listed and) are external formats:"
+grep -qF "$said" <<<"$(paste -sd ' ' README.md)" || complain "README.md must list the formats of Sources/Imaging/ImageFormat+Table.swift:" "$said"
+complain "ImageFormat.all must list each row of Sources/Imaging/ImageFormat+Table.swift, and nothing else:" \
+  "$(diff <(sed -nE 's/^  public static let ([a-zA-Z0-9]+) = Self\($/\1/p' Sources/Imaging/ImageFormat+Table.swift | sort) \
+    <(awk '/ all: / { inside = 1; next } inside && /]/ { exit } inside' Sources/Imaging/ImageFormat+Table.swift | grep -oE '[a-zA-Z0-9]+' | sort))"
+complain "Only README.md lists external formats; other documents and comments say 'external formats, such as AVIF':" \
+  "$(git ls-files --cached --others --exclude-standard '*.md' 'Sources/*.swift' 'Sources/*/*.md' 'Desktop/*' | sort -u |
+    grep -vE '^(CHANGELOG|README).md$|ApplePlatforms.md$' | xargs perl -0ne '
+      s{\n *(///? ?)?}{ }g;
+      my $one = qr/(?:AVIF|HEI[CF]|JPEG XL|TIFF|SVG)/;
+      print "$ARGV: $&\n" while /$one(?:, (?:an? )?$one)+,? (?:and|or) (?:an? )?$one/g;')"
 
 # Results that can be believed, and repeated; none is edited by hand.
 nameless=""

@@ -2,13 +2,14 @@
 # Builds the documentation of every module into one static site, site/. Warnings, such as dead links, are errors, and so are
 # public symbols without a comment.
 set -euo pipefail
+source Scripts/lib/formats.sh
 modules=(
   VitrineRuntime:Runtime VitrineImaging:Imaging VitrineCaching:Caching VitrineHTTP:HTTP Vitrine:Vitrine
   VitrineTiles:Tiles VitrineTiers:Tiers VitrineTesting:Testing
 )
 [ "$(uname)" = Linux ] && modules+=(VitrineGTK:GTK VitrineSandbox:Sandbox VitrineServingRequests:Server/Requests VitrineServing:Server VitrineS3:Tiers/S3)
 [ "$(uname)" = Linux ] && modules+=(VitrineRedis:Tiers/Redis)
-[ "$(uname)" = Linux ] && for codec in AVIF HEIF JXL SVG TIFF; do modules+=("Vitrine$codec:Codecs/$codec"); done
+[ "$(uname)" = Linux ] && for codec in $(formats codec codec:); do modules+=("Vitrine$codec:Codecs/$codec"); done
 find_tool() { command -v "$1" || xcrun --find "$1"; }
 docc=$(find_tool docc)
 extract=$(find_tool swift-symbolgraph-extract)

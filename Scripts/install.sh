@@ -5,6 +5,7 @@
 # STRIP=0 keeps the symbols of programs, for debuggers.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+source Scripts/lib/formats.sh
 prefix=${PREFIX:-/usr/local}
 read -ra products <<<"${PRODUCTS:?names no program}"
 built=${BUILT:-.build/release}
@@ -17,7 +18,7 @@ esac
 root=${DESTDIR:-}$prefix
 id=io.github.vitrine.Gallery
 
-# mode : source : destination below PREFIX; *.in has @bindir@ filled in, *.po is compiled.
+# mode : source : destination below PREFIX; *.in is filled in, *.po is compiled.
 files=()
 for product in "${products[@]}"; do files+=("755:$built/$product:bin/$product"); done
 if [[ " ${products[*]} " == *" vitrine "* ]]; then
@@ -30,7 +31,7 @@ if [[ " ${products[*]} " == *" vitrine-gallery "* ]]; then
   files+=(
     "644:Desktop/$id.desktop.in:share/applications/$id.desktop"
     "644:Desktop/$id.svg:share/icons/hicolor/scalable/apps/$id.svg"
-    "644:Desktop/$id.metainfo.xml:share/metainfo/$id.metainfo.xml"
+    "644:Desktop/$id.metainfo.xml.in:share/metainfo/$id.metainfo.xml"
   )
   for file in Sources/Gallery/Translations/*.po; do
     files+=("644:$file:share/locale/$(basename "$file" .po)/LC_MESSAGES/vitrine-gallery.mo")
@@ -68,7 +69,7 @@ case ${1:-} in
     for entry in "${files[@]}"; do
       IFS=: read -r mode source destination <<<"$entry"
       if [[ $source == *.in ]]; then
-        sed "s|@bindir@|$prefix/bin|g" "$source" >"$filled"
+        filled "$source" "$prefix/bin" >"$filled"
         source=$filled
       elif [[ $source == *.po ]]; then
         if ! command -v msgfmt >/dev/null; then

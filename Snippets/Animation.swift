@@ -30,7 +30,7 @@ func refresh(_ player: AnimationPlayer, at time: Duration, show: (Bitmap) -> Voi
 
 func frames(of data: Data, write: (Bitmap, Double) throws -> Void) throws {
   // snippet.show
-  // All frames of a GIF, an APNG, a WebP, an AVIF or a JPEG XL, one after another; the next one builds on the last.
+  // All frames of an animation, one after another; the next one builds on the last.
   var frames = try FrameSource(data)
   while let frame = try frames.next() {
     try write(frame.bitmap, frame.delay)

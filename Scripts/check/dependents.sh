@@ -3,6 +3,7 @@
 # Fails on any warning. PRODUCTS narrows it: names of products, and `snippets`, a package of the code in Snippets whose
 # modules are isolated to the main actor by default. SCRATCH is a build folder, .build/dependents if it is not given.
 source "$(dirname "$0")/../lib/common.sh"
+source Scripts/lib/formats.sh
 [ -n "${SCRATCH:-}" ] || setup
 vitrine=$PWD
 
@@ -20,7 +21,7 @@ if [ "$(uname)" = Linux ]; then
   products+=("VitrineGTK:RemotePicture.self" "VitrineSandbox:Sandbox.Formats.allCases"
     "VitrineServing:ThumbnailServer.Configuration().port" "VitrineS3:S3Configuration(credentials: .anonymous).region"
     "VitrineRedis:RedisCache.Options().connections")
-  for codec in AVIF HEIF JXL SVG TIFF; do products+=("Vitrine$codec:${codec}Decoder().formats"); done
+  for codec in $(formats codec codec:); do products+=("Vitrine$codec:${codec}Decoder().formats"); done
 fi
 read -ra wanted <<<"${PRODUCTS:-${products[*]%%:*} snippets}"
 

@@ -19,14 +19,10 @@ program=$work/build/release/vitrine-fuzz
 seeds() { # target: seed files
   local names
   case $1 in
-    jpeg-*) names="jpg jpeg" ;;
-    heic) names="heic heif" ;;
-    tiff) names="tiff tif" ;;
-    metadata | incremental) names="jpg png webp gif" ;;
-    metadata-writing) names="" ;;
-    frames) names="gif png webp avif jxl" ;;
-    profile | size | processing | hashes | encoding | http | headers | disk | wire) names="" ;;
-    *) names=$1 ;;
+    metadata | incremental) names=$(formats extensions 'reader: .builtIn(.|\n)*web:') ;;
+    frames) names=$(formats extensions 'motion: .(sometimes|mostly)') ;;
+    # The name of a format, and of a way to decode it. Other targets have no pictures.
+    *) names=$(formats extensions "name: \"${1%%-*}\"") ;;
   esac
   local extension
   for extension in $names; do

@@ -33,8 +33,10 @@ parts() {
     Vitrine | VitrineTesting) echo VitrineImaging VitrineHTTP ;;
     VitrineS3) echo VitrineHTTP ;;
     VitrineGTK) echo VitrineImaging VitrineHTTP VitrineGTK ;;
-    VitrineAVIF | VitrineHEIF | VitrineJXL | VitrineSVG | VitrineTIFF) echo VitrineImaging "$1" ;;
-    *) echo "$1" ;;
+    *)
+      if [ -d "Sources/Codecs/${1#Vitrine}" ]; then echo VitrineImaging; fi
+      echo "$1"
+      ;;
   esac
 }
 

@@ -13,9 +13,9 @@ mkdir -p "$scratch"/{tmp,home,files,runtime}
 chmod 700 "$scratch/runtime"
 
 echo "thumbnailer: checking the files of the desktop"
-sed 's|@bindir@|/usr/bin|' Desktop/io.github.vitrine.Gallery.desktop.in >"$scratch/io.github.vitrine.Gallery.desktop"
+for file in io.github.vitrine.Gallery.{desktop,metainfo.xml}; do filled "Desktop/$file.in" /usr/bin >"$scratch/$file"; done
 desktop-file-validate "$scratch/io.github.vitrine.Gallery.desktop"
-appstreamcli validate --no-net Desktop/io.github.vitrine.Gallery.metainfo.xml >"$scratch/said" || { cat "$scratch/said" >&2; exit 1; }
+appstreamcli validate --no-net "$scratch/io.github.vitrine.Gallery.metainfo.xml" >"$scratch/said" || { cat "$scratch/said" >&2; exit 1; }
 
 install=(env PREFIX="$scratch/prefix" PRODUCTS="vitrine vitrine-codecs" XDG_DATA_DIRS="$scratch/prefix/share" Scripts/install.sh)
 "${install[@]}" install >/dev/null

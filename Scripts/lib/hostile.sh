@@ -1,5 +1,6 @@
 # Files that mean harm, for programs that must not be harmed by them.
 # shellcheck shell=bash
+source Scripts/lib/formats.sh
 
 # Where the project's images lie, and with them those of VITRINE_CORPUS, if there is one.
 own_images=(Examples/Photographs Tests/ImagingTests/Fixtures Tests/CodecTests/Fixtures)
@@ -12,7 +13,7 @@ damaged() {
   hostile_tools mutate
   mkdir -p "$2"
   find "${all_images[@]}" -type f -size -200k \
-    -regextype posix-extended -iregex '.*\.(jpe?g|png|gif|webp|bmp|ico|qoi|avif|hei[cf]|jxl|tiff?|svg)' | sort >"$originals"
+    -regextype posix-extended -iregex ".*\.($(formats extensions reader: | paste -sd '|'))" | sort >"$originals"
   xargs -a "$originals" -d '\n' .build/hostile/release/mutate "$1" "${SEED:-1}" "$2"
   echo "$1 damaged files, made from $(wc -l <"$originals") originals"
   rm "$originals"

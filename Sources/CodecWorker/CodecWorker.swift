@@ -15,12 +15,12 @@ import VitrineTIFF
 @main
 enum CodecWorker {
   static func main() {
-    guard let kind = StartedProgram.arguments.first?.text.flatMap({ WorkerKind(rawValue: $0) }) else {
+    guard let kind = StartedProgram.arguments.first?.text.flatMap({ WorkerKind($0) }) else {
       return print("vitrine-codecs decodes images for programs with Vitrine, which start it.")
     }
     let (decoders, encoders) = open(kind)
     // Before the first thread, and before a stranger's first byte.
-    let confinement = Confinement.enter(readsFonts: kind == .drawings)
+    let confinement = Confinement.enter(readsFonts: kind.isOfDrawings)
     // Ends with the program, even in the middle of a picture.
     let watch = WorkQueue(label: "watch", width: 1)
     _ = try? watch.enqueue { _ in
@@ -32,32 +32,35 @@ enum CodecWorker {
     SandboxWorker(decoders, encoders: encoders, on: 0).run(missingLayers: Set(confinement.missing.keys))
   }
 
-  /// Opens the library of a kind, since no file can be opened later; says no to images where it cannot be.
-  private static func open(_ kind: WorkerKind) -> (DecoderRegistry, [SandboxedEncoder]) {
-    switch kind {
-    case .pictures: return (.standard, [])
-    case .avif: return (decoders(with: AVIFDecoder(), from: AVIFDecoder.library), [])
-    case .heif: return (decoders(with: HEIFDecoder(), from: HEIFDecoder.library), [])
-    case .jxl: return (decoders(with: JXLDecoder(), from: JXLDecoder.library), [])
-    case .tiff: return (decoders(with: TIFFDecoder(), from: TIFFDecoder.library), [])
-    case .drawings:
-      // Text needs fonts, and embedded pictures need plug-ins.
-      SVGDecoder.loadPlugins()
-      return (DecoderRegistry([SVGDecoder()]), [])
-    case .avifEncoding:
-      _ = AVIFDecoder.library
-      return (DecoderRegistry([]), [avif])
-    case .jxlEncoding:
-      _ = JXLDecoder.library
-      return (DecoderRegistry([]), [jxl])
-    }
+  /// A codec, whose library is opened before the process is confined: no file can be opened later.
+  private struct Codec {
+    let decoder: any ImageDecoder
+    var encoder: SandboxedEncoder?
+    let open: @Sendable () -> Void
   }
 
-  /// Adds a heavy decoder to the light ones; its library has been opened by being passed.
-  private static func decoders(with heavy: any ImageDecoder, from _: CodecLibrary) -> DecoderRegistry {
-    var decoders = DecoderRegistry.standard
-    decoders.add(heavy)
-    return decoders
+  private static var codecs: [Codec] {
+    [
+      Codec(decoder: AVIFDecoder(), encoder: avif) { _ = AVIFDecoder.library },
+      Codec(decoder: HEIFDecoder()) { _ = HEIFDecoder.library },
+      Codec(decoder: JXLDecoder(), encoder: jxl) { _ = JXLDecoder.library },
+      Codec(decoder: TIFFDecoder()) { _ = TIFFDecoder.library },
+      // Text needs fonts, and embedded pictures need plug-ins.
+      Codec(decoder: SVGDecoder()) { SVGDecoder.loadPlugins() },
+    ]
+  }
+
+  /// Opens the library of a kind; if that fails, its images do.
+  private static func open(_ kind: WorkerKind) -> (DecoderRegistry, [SandboxedEncoder]) {
+    guard let format = kind.format, let codec = codecs.first(where: { $0.decoder.formats.contains(format) }) else {
+      return (.standard, [])
+    }
+    codec.open()
+    guard !kind.encodes else { return (DecoderRegistry([]), [codec.encoder].compactMap { $0 }) }
+    // A file may change after the program has seen its format.
+    var decoders = kind.isOfDrawings ? DecoderRegistry([]) : .standard
+    decoders.add(codec.decoder)
+    return (decoders, [])
   }
 
   private static let avif = SandboxedEncoder(AVIFEncoder()) { options in

@@ -120,9 +120,13 @@ struct Arguments {
     return choice
   }
 
-  /// Parses the format of outputs, of which `jpg` is another name of `jpeg`.
-  func format() throws(UsageError) -> OutputPlan.Format? {
-    try text(.format) == "jpg" ? .jpeg : choice(.format)
+  /// Parses the format of outputs, by its name or an extension.
+  func format() throws(UsageError) -> ImageFormat? {
+    guard let text = try text(.format) else { return nil }
+    guard let format = ImageFormat(written: text) else {
+      throw UsageError("\(Option.format.name) takes one of \(ImageFormat.writtenNames), not '\(text)'")
+    }
+    return format
   }
 
   /// Parses a size: `400`, `400x300`, `400x` or `x300`.

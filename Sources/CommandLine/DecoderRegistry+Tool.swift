@@ -4,7 +4,7 @@ import VitrineImaging
 import VitrineSandbox
 
 /// The workers of the tool, for formats whose libraries would slow down every start of it.
-let toolWorkers = HeavyWorkers()
+let toolWorkers = ExternalCodecs()
 #endif
 
 extension DecoderRegistry {

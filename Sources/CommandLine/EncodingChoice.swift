@@ -12,7 +12,7 @@ struct EncodingChoice: Sendable {
   }
 
   /// The format that was named; `nil` if it depends on the picture.
-  let format: OutputPlan.Format?
+  let format: ImageFormat?
   private let quality: Int?
   private let isLossless: Bool
   private let subsampling: ImageEncoding.Subsampling?
@@ -20,7 +20,7 @@ struct EncodingChoice: Sendable {
   let metadata: MetadataPolicy
 
   /// `format` is the one that `--format` or an extension names.
-  init(_ parsed: Arguments, format: OutputPlan.Format?) throws(UsageError) {
+  init(_ parsed: Arguments, format: ImageFormat?) throws(UsageError) {
     self.format = format
     quality = try parsed.number(.quality, in: 1...100)
     subsampling = try parsed.choice(.subsampling)
@@ -32,10 +32,15 @@ struct EncodingChoice: Sendable {
       }
       return
     }
-    if isLossless, format == .jpeg { throw UsageError("--lossless: jpeg always loses something; use another --format") }
-    if isLossless, format == .gif { throw UsageError("--lossless: gif has at most 256 colors; use another --format") }
-    if subsampling != nil, format != .jpeg { throw UsageError("--subsampling is for jpeg, not \(format.rawValue)") }
-    if isProgressive, format != .jpeg { throw UsageError("--progressive is for jpeg, not \(format.rawValue)") }
+    switch format.row.loss {
+    case .always where isLossless:
+      throw UsageError("--lossless: \(format) always loses something; use another --format")
+    case .palette where isLossless:
+      throw UsageError("--lossless: \(format) has at most 256 colors; use another --format")
+    default: break
+    }
+    if subsampling != nil, format != .jpeg { throw UsageError("--subsampling is for jpeg, not \(format)") }
+    if isProgressive, format != .jpeg { throw UsageError("--progressive is for jpeg, not \(format)") }
   }
 
   private static func metadata(_ parsed: Arguments) throws(UsageError) -> MetadataPolicy {
@@ -59,7 +64,7 @@ struct EncodingChoice: Sendable {
   /// Returns the format of an image: the one that was named, or else GIF for an animation, PNG for an image with
   /// transparency and JPEG for others; without loss, WebP for an animation and PNG for others.
   func format(for image: ImageContainer) -> ImageFormat {
-    if let format { return format.format }
+    if let format { return format }
     if image.animation != nil { return isLossless ? .webp : .gif }
     return isLossless || image.bitmap.hasTransparency ? .png : .jpeg
   }

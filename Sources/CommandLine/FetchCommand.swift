@@ -13,17 +13,15 @@ struct FetchCommand: Command {
     summary: "Loads images from http and https URLs through a disk cache; without -o only into the cache.",
     notes: [
       "s3://bucket/key is loaded with the keys, the region and the endpoint of the environment, as Amazon's tools do.",
-      "Without --size and --format the original bytes are written. Only images are written or cached.",
+      "Without --size, --do and --format the original bytes are written. Only images are written or cached.",
     ],
-    options: [
-      .output, .size, .mode,
-    ] + EncodingChoice.options + [
+    options: [.output] + OperationsChoice.options + EncodingChoice.options + [
       .jobs, .noCache, .offline, .reload, .header, .timeLimit, .trace, .filesFrom, .zero, .json, .quiet,
     ] + CacheFolder.options + SharedTiers.options,
   )
 
   private let arguments: [ByteString]
-  private let size: TargetSize?
+  private let operations: OperationsChoice
   private let encoding: EncodingChoice
   private let policy: CachePolicy
   private let headers: HTTPFields
@@ -40,16 +38,16 @@ struct FetchCommand: Command {
   init(_ parsed: Arguments) throws(UsageError) {
     arguments = try parsed.allSources(of: "fetch")
     let sources = Source.different(among: arguments)
-    size = try parsed.size(parsed.choice(.mode) ?? .fit)
+    operations = try OperationsChoice(parsed)
     let format = try parsed.format()
-    let (isEncoding, isJSON) = (size != nil || format != nil, parsed.has(.json))
+    let (isEncoding, isJSON) = (operations.isChanging || format != nil, parsed.has(.json))
     (self.isEncoding, self.isJSON, isQuiet) = (isEncoding, isJSON, parsed.has(.quiet))
     guard parsed.bytes(.output) != "" else { throw UsageError("-o takes a file or a folder") }
     plan = try parsed.bytes(.output).map { (path) throws(UsageError) in
       try OutputPlan(path, format: format, isEncoding: isEncoding, sources: sources, isJSON: isJSON)
     }
     if plan != nil, !isEncoding, let option = EncodingChoice.first(in: parsed) {
-      throw UsageError("\(option.name) needs --size or --format; without them the original bytes are written")
+      throw UsageError("\(option.name) needs --size, --do or --format; without them the original bytes are written")
     }
     encoding = try EncodingChoice(parsed, format: isEncoding ? plan?.format : format)
     headers = try parsed.headers(.header)
@@ -79,12 +77,21 @@ struct FetchCommand: Command {
   func run() -> Int32 {
     let start = ContinuousClock.now
     let console = Console(total: Source.different(among: arguments).count, isQuiet: isQuiet)
+    let work: ImageOperations.Plan
+    do throws(Failure) {
+      work = try operations.plan(timeLimit: timeLimit, console)
+    } catch {
+      console.note("vitrine: \(error.reason)")
+      return refuse(error, console)
+    }
     let warnings = Lock<[String]>([])
     let cache: DiskCache?
     do throws(FileError) {
       cache = try openCache(console) { warning in warnings.withLock { $0.append(warning) } }
     } catch {
-      return refuse(error, console)
+      let path = folder?.path ?? ""
+      console.error(ByteString(path), error.description)
+      return refuse(Failure(stage: .fetch, "the cache at \(path): \(error)"), console)
     }
     let recorder = tracePath.map { _ in TraceRecorder() }
     let tiers = shared.cache(behind: cache)
@@ -108,7 +115,7 @@ struct FetchCommand: Command {
     Signals.beforeTheEnd(close)
     var plan = plan
     let failures = Batch.run(arguments, width: jobs, console: console) { source in
-      load(source, pipeline)
+      load(source, work, pipeline)
     } finish: { source, loaded in
       Self.write(loaded, source, &plan)
     } report: { argument, outcome, isRepeat in
@@ -138,14 +145,9 @@ struct FetchCommand: Command {
     }
   }
 
-  /// Reports that the command cannot run without the cache.
-  private func refuse(_ error: FileError, _ console: Console) -> Int32 {
-    let path = folder?.path ?? ""
-    console.error(ByteString(path), error.description)
-    if isJSON {
-      let failure = Failure(stage: .fetch, "the cache at \(path): \(error)")
-      for argument in arguments { console.out(Self.json(argument, nil, failure)) }
-    }
+  /// Gives every source its line about a failure that concerns them all.
+  private func refuse(_ failure: Failure, _ console: Console) -> Int32 {
+    if isJSON { for argument in arguments { console.out(Self.json(argument, nil, failure)) } }
     return ExitCode.failure
   }
 
@@ -175,10 +177,14 @@ struct FetchCommand: Command {
   // MARK: - One URL
 
   /// Loads and encodes one source on a thread of its own, without writing it.
-  private func load(_ source: Source, _ pipeline: ImagePipeline) -> Result<Loaded, Failure> {
+  private func load(
+    _ source: Source,
+    _ work: ImageOperations.Plan,
+    _ pipeline: ImagePipeline,
+  ) -> Result<Loaded, Failure> {
     let start = ContinuousClock.now
     do throws(Failure) {
-      let (response, trace) = try load(source.requireURL(), pipeline)
+      let (response, trace) = try load(source.requireURL(), work, pipeline)
       var loaded = Loaded(facts: Facts(response), time: ContinuousClock.now - start)
       if plan != nil { loaded.output = try encoded(response, trace) }
       if loaded.output != nil { loaded.writing = trace?.stage(StageKind("write")) }
@@ -192,9 +198,11 @@ struct FetchCommand: Command {
 
   private func load(
     _ address: String,
+    _ work: ImageOperations.Plan,
     _ pipeline: ImagePipeline,
   ) throws(Failure) -> (ImageResponse, StageTrace?) {
-    var request = ImageRequest(url: address, size: size)
+    var request = ImageRequest(url: address, size: work.size)
+    request.processors = work.processors
     request.cachePolicy = policy
     request.headers = headers
     // Any header may change the response, so all of them are part of the cache key.

@@ -21,16 +21,51 @@ struct Manual {
     var parts = ["vitrine \(name) \(synopsis) [OPTION...]", summary]
     if !notes.isEmpty { parts.append(notes.joined(separator: "\n")) }
     parts.append((options + [.help]).map(Self.lines).joined(separator: "\n"))
+    if options.contains(where: { $0.name == Option.operations.name }) { parts.append(Self.operations) }
     if readsImages { parts.append(Self.formats) }
     parts.append(Self.exitStatus)
     return parts.joined(separator: "\n\n") + "\n"
   }
 
   private static func lines(_ option: Option) -> String {
-    let name = "  " + option.name + (option.value.map { " \($0)" } ?? "")
+    lines(option.name + (option.value.map { " \($0)" } ?? ""), option.help)
+  }
+
+  private static func lines(_ term: String, _ help: [String]) -> String {
+    let name = "  " + term
     let indent = String(repeating: " ", count: 23)
     let first = name.count < indent.count - 1 ? name + indent.dropFirst(name.count) : name + "\n" + indent
-    return first + option.help.joined(separator: "\n" + indent)
+    return first + help.joined(separator: "\n" + indent)
+  }
+
+  /// The operations of `--do`, by their table.
+  private static var operations: String {
+    let rows = ImageOperation.table.map { operation in
+      let syntax = operation.syntax
+      let values = "\(syntax.description(at: .shell)); \(syntax.example(at: .shell))"
+      return lines(syntax.names.joined(separator: ", "), wrapped(syntax.summary) + wrapped(values))
+    }
+    let order = "They are done in this order, however they are named: \(ImageOperation.order.joined(separator: ", "))."
+    let notes = [
+      "Operations of --do are names and values, with : between them and | between operations. Values may be left out.",
+      order,
+      "A place is one of ce, no, so, ea, we, noea, nowe, soea and sowe, or the initials of a compass: se is soea. A gravity "
+        + "is a place with two distances, which are fractions below 1, fp:x:y for a focus point, or sm or smart for the part "
+        + "that shows the most. A color has 3, 6 or 8 hexadecimal digits. In the names of pictures :, | and % are written "
+        + "%3A, %7C and %25.",
+    ]
+    return (notes.flatMap { wrapped($0, 116) } + [""] + rows).joined(separator: "\n")
+  }
+
+  /// Breaks a text into lines.
+  private static func wrapped(_ text: String, _ width: Int = 95) -> [String] {
+    text.split(separator: " ").reduce(into: [String]()) { lines, word in
+      if let last = lines.last, last.count + 1 + word.count <= width {
+        lines[lines.count - 1] = "\(last) \(word)"
+      } else {
+        lines.append(String(word))
+      }
+    }
   }
 
   static let exitStatus = """
@@ -44,15 +79,11 @@ struct Manual {
     #if !VITRINE_APPLE
     if toolWorkers.missing != nil {
       here = DecoderRegistry.standard.formats
-      rest = "\n\(listed(ImageFormat.heavy)) need the program vitrine-codecs next to this one."
+      rest = "\n\(listed(ImageFormat.external)) need the program vitrine-codecs next to this one."
     }
     #endif
     return "Reads \(listed(here)).\nThe format is detected from the bytes, not from the name." + rest
   }
 
-  private static func listed(_ formats: [ImageFormat]) -> String {
-    let names = [ImageFormat.jxl: "JPEG XL", .webp: "WebP"]
-    let sorted = formats.map { names[$0] ?? $0.name.uppercased() }.sorted()
-    return sorted.dropLast().joined(separator: ", ") + (sorted.count > 1 ? " and " : "") + (sorted.last ?? "")
-  }
+  private static func listed(_ formats: [ImageFormat]) -> String { formats.map(\.row.title).sorted().listed() }
 }

@@ -1,3 +1,4 @@
+import VitrineImaging
 import VitrineRuntime
 
 /// An option of a command, as the command line is parsed and as `--help` shows it.
@@ -61,21 +62,29 @@ extension Option {
     "MODE",
     "fit (default): inside the box; fill: covers it, cropped; exact: stretched",
   )
+  static let operations = Option(
+    "--do",
+    "OPERATIONS",
+    "changes the image, as in 'crop:400:300:smart|blur:4|watermark:logo.png:se'; see below",
+  )
   static let format = Option(
     "--format",
     "FORMAT",
-    "png, jpeg, webp, avif, jxl, gif or qoi; by default that of OUT's extension, otherwise gif for",
-    "animations, png for images with transparency and jpeg for others",
+    "\(ImageFormat.written.map(\.name).listed("or"));",
+    "by default that of OUT's extension, otherwise gif for animations,",
+    "png for images with transparency and jpeg for others",
   )
   static let quality = Option(
     "--quality",
     "Q",
-    "1 to 100, for jpeg, webp, avif and jxl, each on its own scale; 85 by default for jpeg and webp",
+    "1 to 100, for \(ImageFormat.written { $0.loss == .always || $0.loss == .either }.listed()),",
+    "each on its own scale; 85 by default for jpeg and webp",
   )
   static let lossless = Option(
     "--lossless",
     nil,
-    "keeps every pixel, in png (default), webp (default for animations), avif or jxl",
+    "keeps every pixel, also in \(ImageFormat.written { $0.loss == .either }.listed());",
+    "without --format it writes png, and webp for animations",
   )
   static let subsampling = Option(
     "--subsampling",
@@ -92,7 +101,8 @@ extension Option {
   static let animated = Option(
     "--animated",
     nil,
-    "writes all frames of an animation, in gif (default), webp, avif and jxl",
+    "writes all frames of an animation, in gif by default;",
+    "\(ImageFormat.written { $0.motion == .sometimes || $0.motion == .mostly }.listed()) move",
   )
   static let jobs = Option(
     "--jobs",
@@ -142,4 +152,18 @@ extension Option {
     "BYTES",
     "the maximum size of the cache, such as 64K, 500M or 2G; 300M by default",
   )
+}
+
+extension ImageFormat {
+  /// Returns the names of the formats that can be written and whose rows fulfil a condition.
+  fileprivate static func written(_ isIncluded: (Row) -> Bool) -> [String] {
+    written.filter { isIncluded($0.row) }.map(\.name)
+  }
+}
+
+extension [String] {
+  /// The texts as a part of a sentence, such as "a, b and c".
+  func listed(_ word: String = "and") -> String {
+    dropLast().joined(separator: ", ") + (count > 1 ? " \(word) " : "") + (last ?? "")
+  }
 }

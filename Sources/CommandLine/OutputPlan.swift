@@ -3,38 +3,11 @@ import VitrineRuntime
 
 /// The destinations and formats of the outputs.
 struct OutputPlan {
-  /// The formats that can be written, as `--format` names them.
-  enum Format: String, CaseIterable {
-    case png, jpeg, webp, avif, jxl, gif, qoi
-
-    /// The names, for messages.
-    static var names: String { allCases.map(\.rawValue).joined(separator: ", ") }
-
-    init?(extensionOf path: ByteString) {
-      let name = path.lastComponent.bytes
-      guard let dot = name.lastIndex(of: UInt8(ascii: ".")) else { return nil }
-      let text = String(decoding: name[(dot + 1)...], as: UTF8.self).lowercased()
-      self.init(rawValue: text == "jpg" ? "jpeg" : text)
-    }
-
-    var format: ImageFormat {
-      switch self {
-      case .png: .png
-      case .jpeg: .jpeg
-      case .webp: .webp
-      case .avif: .avif
-      case .jxl: .jxl
-      case .gif: .gif
-      case .qoi: .qoi
-      }
-    }
-  }
-
   private let path: ByteString
   private let isFolder: Bool
   private let isStandardOutput: Bool
   /// The format that `--format` or the extension names.
-  let format: Format?
+  let format: ImageFormat?
   private var given: Set<ByteString> = []
   /// The last number appended to each name, since thousands of URLs may share a name.
   private var numbers: [ByteString: Int] = [:]
@@ -45,7 +18,7 @@ struct OutputPlan {
   /// Set `isEncoding` to `false` if original bytes are written, which may have any name.
   init(
     _ path: ByteString,
-    format: Format?,
+    format: ImageFormat?,
     isEncoding: Bool = true,
     sources: [Source],
     isJSON: Bool,
@@ -55,9 +28,9 @@ struct OutputPlan {
     isFolder = !isStandardOutput && (path.ends(with: "/") || sources.count > 1 || path.status()?.kind == S_IFDIR)
     if isStandardOutput { try Self.checkStandardOutput(sources, isJSON: isJSON) }
     if isEncoding, format == nil, !isFolder, path.lastComponent.bytes.contains(UInt8(ascii: ".")) {
-      guard let named = Format(extensionOf: path) else {
+      guard let named = ImageFormat(ofOutput: path) else {
         throw UsageError(
-          "-o: the extension of '\(path.readable)' is no format that can be written (\(Format.names)); use --format"
+          "-o: the extension of '\(path.readable)' is no format that can be written (\(ImageFormat.writtenNames)); use --format"
         )
       }
       self.format = named
@@ -139,6 +112,23 @@ struct OutputPlan {
       if error.code == EPIPE { Signals.end(with: SIGPIPE) }
       throw Failure(stage: .write, "cannot write to standard output: \(error.ofStandardFile)")
     }
+  }
+}
+
+extension ImageFormat {
+  /// The names of the formats that can be written, for messages.
+  static var writtenNames: String { written.map(\.name).joined(separator: ", ") }
+
+  /// Returns the format that can be written with a name or an extension.
+  init?(written name: String) {
+    guard let found = Self.written.first(where: { $0.isNamed(name) }) else { return nil }
+    self = found
+  }
+
+  fileprivate init?(ofOutput path: ByteString) {
+    let name = path.lastComponent.bytes
+    guard let dot = name.lastIndex(of: UInt8(ascii: ".")) else { return nil }
+    self.init(written: String(decoding: name[(dot + 1)...], as: UTF8.self).lowercased())
   }
 }
 

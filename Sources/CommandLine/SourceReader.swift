@@ -45,18 +45,20 @@ struct SourceReader: Sendable {
     )
   }
 
-  /// Returns the image of a source, with its metadata if wanted.
+  /// Returns the image of a source after processors, with its metadata if wanted.
   ///
   /// Blocks. Of a URL, fetches only as much as the image needs.
   func image(
     of source: Source,
     _ options: DecodeOptions,
+    _ processors: [ImageProcessor] = [],
     readsMetadata: Bool = false,
   ) throws(Failure) -> ImageContainer {
     guard !source.isURL else {
       let image = try load(source) { (pipeline, address) throws(LoadError) in
         var request = ImageRequest(url: address, size: options.size)
         (request.quality, request.frame, request.animates) = (options.quality, options.frame, options.animates)
+        request.processors = processors
         request.keepsEncodedData = readsMetadata
         return try await pipeline.imageTask(for: request).response.container
       }
@@ -64,6 +66,11 @@ struct SourceReader: Sendable {
     }
     let content = try read(source)
     var image = try content.image(options)
+    do throws(ImageError) {
+      for processor in processors { image = try processor.process(image, ProcessingContext(limits: options.limits)) }
+    } catch {
+      throw Failure(stage: .process, error.detail)
+    }
     if readsMetadata { image.metadata = try content.metadata() }
     return image
   }

@@ -9,13 +9,14 @@ struct ThumbnailCommand: Command {
     summary: "Writes smaller copies of images, upright.",
     notes: ["SOURCE is a file, - for standard input, or an http, https or s3 URL. After -- nothing is an option."],
     options: [
-      .output, .size, .mode, .qualityMode, .frame, .animated,
-    ] + EncodingChoice.options + [.jobs, .timeLimit, .filesFrom, .zero, .json, .quiet],
+      .output, .qualityMode, .frame, .animated,
+    ] + OperationsChoice.options + EncodingChoice.options + [.jobs, .timeLimit, .filesFrom, .zero, .json, .quiet],
   )
 
   private let arguments: [ByteString]
   private let sources: [Source]
   let options: DecodeOptions
+  private let operations: OperationsChoice
   private let encoding: EncodingChoice
   private let jobs: Int
   private let isJSON: Bool
@@ -28,7 +29,8 @@ struct ThumbnailCommand: Command {
     }
     arguments = try parsed.allSources(of: "thumbnail")
     sources = Source.different(among: arguments)
-    var options = try DecodeOptions(size: parsed.size(parsed.choice(.mode) ?? .fit))
+    operations = try OperationsChoice(parsed)
+    var options = DecodeOptions()
     options.quality = try parsed.choice(.qualityMode) ?? .balanced
     options.limits.timeLimit = try parsed.timeLimit()
     options.frame = try parsed.number(.frame, in: 0...Int.max) ?? 0
@@ -46,10 +48,16 @@ struct ThumbnailCommand: Command {
   func run() -> Int32 {
     let console = Console(total: sources.count, isQuiet: isQuiet)
     let start = ContinuousClock.now
+    let work: ImageOperations.Plan
+    do throws(Failure) {
+      work = try operations.plan(timeLimit: options.limits.timeLimit, console)
+    } catch {
+      return refuse(error, console)
+    }
     let reader = SourceReader(sources, connections: jobs, timeLimit: options.limits.timeLimit, console)
     var plan = plan
     let failures = Batch.run(arguments, width: jobs, console: console) { source in
-      encode(source, reader)
+      encode(source, work, reader)
     } finish: { source, encoded in
       Self.write(encoded, source, &plan)
     } report: { argument, written, _ in
@@ -60,10 +68,16 @@ struct ThumbnailCommand: Command {
   }
 
   /// Loads, decodes and encodes one source on a thread of its own, without writing it.
-  private func encode(_ source: Source, _ reader: SourceReader) -> Result<Encoded, Failure> {
+  private func encode(
+    _ source: Source,
+    _ work: ImageOperations.Plan,
+    _ reader: SourceReader,
+  ) -> Result<Encoded, Failure> {
     let start = ContinuousClock.now
     do throws(Failure) {
-      let image = try reader.image(of: source, options, readsMetadata: encoding.metadata != .strip)
+      var options = options
+      options.size = work.size
+      let image = try reader.image(of: source, options, work.processors, readsMetadata: encoding.metadata != .strip)
       do throws(ImageError) {
         let output = try encoding.encode(image)
         return .success(
@@ -110,17 +124,26 @@ struct ThumbnailCommand: Command {
   private func report(_ source: ByteString, _ result: Result<Written, Failure>, _ console: Console) -> Bool {
     let (written, failure) = result.parts
     if let failure { console.error(source, failure.reason) }
-    if isJSON {
-      var json = JSONLine()
-      json.add("source", source)
-      json.add("output", written?.output)
-      json.add("width", written?.width)
-      json.add("height", written?.height)
-      json.add("milliseconds", written?.milliseconds)
-      json.add(failure)
-      console.out(json.line)
-    }
+    if isJSON { console.out(Self.json(source, written, failure)) }
     return failure == nil
+  }
+
+  /// Reports that nothing can be done to any source.
+  private func refuse(_ failure: Failure, _ console: Console) -> Int32 {
+    console.note("vitrine: \(failure.reason)")
+    if isJSON { for argument in arguments { console.out(Self.json(argument, nil, failure)) } }
+    return ExitCode.failure
+  }
+
+  private static func json(_ source: ByteString, _ written: Written?, _ failure: Failure?) -> String {
+    var json = JSONLine()
+    json.add("source", source)
+    json.add("output", written?.output)
+    json.add("width", written?.width)
+    json.add("height", written?.height)
+    json.add("milliseconds", written?.milliseconds)
+    json.add(failure)
+    return json.line
   }
 
   private struct Encoded: Sendable {

@@ -3,10 +3,10 @@ import VitrineRuntime
 
 /// `vitrine thumbnailer`: makes one thumbnail for a desktop, as `share/thumbnailers/vitrine.thumbnailer` calls it.
 ///
-/// Desktops run it on every file of a folder that somebody opens, so nobody has vouched for any of them. Heavy formats
-/// are decoded in a sandbox. JPEG, PNG, GIF, WebP, BMP, ICO and QOI are decoded here: a process of the sandbox takes four
-/// times as long to start as this one, which shows in a folder of a thousand photographs. What reads them is Swift and
-/// the libraries that every desktop already trusts with them, and it is fuzzed. This process holds one file, and ends.
+/// Desktops run it on every file of a folder that somebody opens, so nobody has vouched for any of them. External formats
+/// are decoded in a sandbox. The others are decoded here: a process of the sandbox takes four times as long to start as
+/// this one, which shows in a folder of a thousand photographs. Their decoders are Swift and the libraries that every
+/// desktop already trusts with them, and are fuzzed. This process holds one file, and ends.
 struct ThumbnailerCommand: Command {
   static let manual = Manual(
     name: "thumbnailer",

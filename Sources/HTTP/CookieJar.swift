@@ -16,8 +16,9 @@ public final class CookieJar: Sendable {
 
   private struct State {
     var cookies: [String: [Cookie]] = [:]
-    var count = 0
     var nextSequence = 0
+
+    var count: Int { cookies.values.reduce(0) { $0 + $1.count } }
   }
 
   private static let limitPerHost = 50
@@ -90,16 +91,12 @@ public final class CookieJar: Sendable {
     let end = maxAge ?? expires
     state.withLock { state in
       var cookies = state.cookies[url.host] ?? []
-      state.count -= cookies.count
-      defer {
-        state.count += cookies.count
-        state.cookies[url.host] = cookies.isEmpty ? nil : cookies
-      }
+      defer { state.cookies[url.host] = cookies.isEmpty ? nil : cookies }
       let old = cookies.firstIndex { $0.name == name && $0.path == path }
       if let old, cookies[old].isSecure, !url.isSecure { return }
       let sequence = old.map { cookies.remove(at: $0).sequence } ?? state.nextSequence
       if let end, end <= now { return }
-      guard state.count + cookies.count < Self.limit else { return }
+      guard state.count - (old == nil ? 0 : 1) < Self.limit else { return }
       if cookies.count >= Self.limitPerHost { cookies.removeFirst() }
       state.nextSequence += 1
       cookies.append(

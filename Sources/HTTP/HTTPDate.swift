@@ -14,12 +14,9 @@ package enum HTTPDate {
     switch words.count {
     // Some servers deviate from the formats; their dates count all the same.
     case 6 where words[5].equalsIgnoringCase("GMT"):
-      guard let (year, isShort) = year(words[3]) else { return nil }
-      guard !isShort else { return date(day: words[1], month: words[2], shortYear: year, time: words[4], now: now) }
-      return date(day: words[1], month: words[2], year: year, time: words[4])
-    case 5:
-      guard let (year, isShort) = year(words[4]), !isShort else { return nil }
-      return date(day: words[2], month: words[1], year: year, time: words[3])
+      return year(words[3], now).flatMap { date(day: words[1], month: words[2], year: $0, time: words[4]) }
+    case 5 where words[4].utf8.count == 4:
+      return year(words[4], now).flatMap { date(day: words[2], month: words[1], year: $0, time: words[3]) }
     default:
       return nil
     }
@@ -42,21 +39,17 @@ package enum HTTPDate {
   }
 
   private static func number(_ text: Substring, _ range: ClosedRange<Int>) -> Int? {
-    guard text.utf8.allSatisfy(\.isDigit), let number = Int(text), range.contains(number) else { return nil }
-    return number
+    text.digits.flatMap { range.contains($0) ? $0 : nil }
   }
 
-  private static func year(_ text: Substring) -> (Int, isShort: Bool)? {
-    guard text.utf8.count == 2 || text.utf8.count == 4, let year = number(text, 0...9999) else { return nil }
-    return (year, text.utf8.count == 2)
-  }
-
-  /// Chooses the latest matching year that is at most 50 years ahead, as the RFC requires.
-  private static func date(day: Substring, month: Substring, shortYear: Int, time: Substring, now: Date) -> Date? {
+  /// Parses a year.
+  ///
+  /// Two digits mean the latest matching year that is at most 50 years ahead, as the RFC requires.
+  private static func year(_ text: Substring, _ now: Date) -> Int? {
+    guard text.utf8.count == 2 else { return text.utf8.count == 4 ? number(text, 0...9999) : nil }
     let thisYear = 1970 + Int(Int32(clamping: now.timeIntervalSince1970 / 31_556_952))
-    var year = thisYear - thisYear % 100 + shortYear
-    if year > thisYear + 50 { year -= 100 }
-    return date(day: day, month: month, year: year, time: time)
+    guard let year = number(text, 0...99).map({ thisYear - thisYear % 100 + $0 }) else { return nil }
+    return year > thisYear + 50 ? year - 100 : year
   }
 
   private static func date(day: Substring, month: Substring, year: Int, time: Substring) -> Date? {

@@ -106,9 +106,11 @@ public struct HTTPFields: Sendable, Hashable, RandomAccessCollection, Expressibl
     append(contentsOf: others)
   }
 
-  /// Removes every field whose name is not in `names`, which are in lower case.
-  mutating func keepOnly(_ names: Set<String>) {
-    fields.removeAll { !names.contains($0.name.lowercased()) }
+  /// Returns the fields for which `isKept` returns `true`.
+  func filter(_ isKept: (Element) -> Bool) -> HTTPFields {
+    var kept = self
+    kept.fields.removeAll { !isKept($0) }
+    return kept
   }
 }
 
@@ -117,8 +119,7 @@ extension HTTPFields.Element {
   ///
   /// The name must be a token, and the value must have no line ends (RFC 9110 5.1, 5.5).
   package var isSendable: Bool {
-    !name.isEmpty && name.utf8.allSatisfy(\.isTokenCharacter)
-      && value.utf8.allSatisfy { $0 != 13 && $0 != 10 && $0 != 0 }
+    name.isToken && value.utf8.allSatisfy { $0 != 13 && $0 != 10 && $0 != 0 }
   }
 }
 
@@ -128,6 +129,9 @@ extension UInt8 {
   var isLetter: Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self | 0x20) }
 
   var isHexDigit: Bool { isDigit || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(self | 0x20) }
+
+  /// The value of a hexadecimal digit.
+  var hexDigitValue: UInt8 { self & 15 + (isDigit ? 0 : 9) }
 
   /// A Boolean value that indicates whether the byte may be part of a token (RFC 9110 5.6.2).
   package var isTokenCharacter: Bool { isDigit || isLetter || "!#$%&'*+-.^_`|~".utf8.contains(self) }
@@ -141,6 +145,12 @@ extension StringProtocol where SubSequence == Substring {
       left == right || (left.isLetter && left | 0x20 == right | 0x20)
     }
   }
+
+  /// A Boolean value that indicates whether the text is a token (RFC 9110 5.6.2).
+  var isToken: Bool { !isEmpty && utf8.allSatisfy(\.isTokenCharacter) }
+
+  /// The number that digits alone make up, or `nil` for any other text.
+  var digits: Int? { utf8.allSatisfy(\.isDigit) ? Int(self) : nil }
 
   /// The text without spaces and tabs at both ends.
   var trimmed: Substring {

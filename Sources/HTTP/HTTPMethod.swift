@@ -35,12 +35,7 @@ public struct HTTPMethod: Sendable, Hashable, CustomStringConvertible {
   public static let options = HTTPMethod("OPTIONS")
 
   /// A Boolean value that indicates whether the method only reads (RFC 9110, section 9.2.1); `false` for unknown ones.
-  package var isSafe: Bool {
-    switch name {
-    case "GET", "HEAD", "OPTIONS", "TRACE": true
-    default: false
-    }
-  }
+  package var isSafe: Bool { ["GET", "HEAD", "OPTIONS", "TRACE"].contains(name) }
 
   /// A Boolean value that indicates whether sending a request twice has the effect of sending it once (RFC 9110,
   /// section 9.2.2); `false` for unknown methods.
@@ -53,11 +48,6 @@ public struct HTTPMethod: Sendable, Hashable, CustomStringConvertible {
 extension HTTPMethod {
   /// A Boolean value that indicates whether a conditional request may be answered with 304 (RFC 9110, section 13.1.2).
   package var allowsConditions: Bool { self == .get || self == .head }
-
-  /// A Boolean value that indicates whether the method can be sent: a token, and not `CONNECT`, which opens a tunnel.
-  fileprivate var isSendable: Bool {
-    !name.isEmpty && name.utf8.allSatisfy(\.isTokenCharacter) && name != "CONNECT"
-  }
 
   /// A Boolean value that indicates whether the method allows no body.
   fileprivate var refusesBody: Bool { self == .head || name == "TRACE" }
@@ -82,7 +72,8 @@ extension HTTPRequest {
     guard !ObjectURL.isStandIn(url) else {
       return "s3:// is loaded by an S3Loader (VitrineS3), and this loader is none"
     }
-    guard method.isSendable else { return "the method \"\(method)\" cannot be sent" }
+    // `CONNECT` opens a tunnel.
+    guard method.name.isToken, method.name != "CONNECT" else { return "the method \"\(method)\" cannot be sent" }
     return hasBody && method.refusesBody ? "a request of the method \(method) has no body" : nil
   }
 }

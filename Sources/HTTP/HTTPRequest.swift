@@ -203,8 +203,6 @@ public struct HTTPResponse: Sendable, Hashable {
   public var headers: HTTPFields
   /// The final URL, after redirects.
   public var url: HTTPURL
-  /// The number of redirects.
-  package var redirectCount: Int
   /// The redirects that were followed, the first one first.
   ///
   /// A cache needs them: a response is no fresher under the requested URL than the redirects that lead to it. Defaults
@@ -212,12 +210,14 @@ public struct HTTPResponse: Sendable, Hashable {
   package var redirects: [HTTPRedirect] = []
 
   /// Creates a response, for fakes.
-  public init(status: Int, headers: HTTPFields = [:], url: HTTPURL, redirectCount: Int = 0) {
+  public init(status: Int, headers: HTTPFields = [:], url: HTTPURL) {
     self.status = status
     self.headers = headers
     self.url = url
-    self.redirectCount = redirectCount
   }
+
+  /// The number of redirects.
+  package var redirectCount: Int { redirects.count }
 
   /// The announced length of the body, if there is one.
   public var contentLength: Int? {

@@ -34,17 +34,11 @@ public struct LoadHooks: Sendable {
 
   /// A hook that receives the metrics of each transfer, of which a redirected load has several.
   ///
-  /// Defaults to `nil`. It is called before the sink's end, also for failed transfers, on a thread that serves no
-  /// transfer. If it blocks, it delays only the end of its own load.
+  /// Defaults to `nil`. It is called before the sink's end, also for failed transfers. It is Vitrine's own and short,
+  /// since the loader's thread calls it.
   package var didTransfer: (@Sendable (LoadMetrics) -> Void)? {
     get { fields.value.didTransfer }
     set { fields.value.didTransfer = newValue }
-  }
-
-  /// Set if ``didTransfer`` is Vitrine's own and short, so that the loader's thread may call it.
-  package var measuresInPlace: Bool {
-    get { fields.value.measuresInPlace }
-    set { fields.value.measuresInPlace = newValue }
   }
 
   /// The closure that is called when the load has to wait for a ``RateLimit``, at most once a wait and with no lock
@@ -66,7 +60,6 @@ public struct LoadHooks: Sendable {
     var willSend: (@Sendable (inout HTTPRequest) async throws -> Void)?
     var challenge: (@Sendable (HTTPChallenge) async throws -> HTTPFields?)?
     var didTransfer: (@Sendable (LoadMetrics) -> Void)?
-    var measuresInPlace = false
     var onRateLimited: (@Sendable () -> Void)?
     var redirectObjection: (@Sendable (HTTPURL) -> String?)?
   }

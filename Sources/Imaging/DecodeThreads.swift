@@ -9,21 +9,11 @@ package enum DecodeThreads {
   /// The number of pixels from which further threads save more than starting them costs.
   private static let leastPixelCount = 1 << 20
 
-  /// Returns the maximum number of threads that the codec of a format can use; 1 for most.
-  package static func limit(of format: ImageFormat) -> Int {
-    switch format {
-    case .avif, .heic, .jxl: limit
-    // One thread decodes, the other one filters. A JPEG is decoded from two places at once.
-    case .webp, .jpeg: 2
-    default: 1
-    }
-  }
-
   /// Returns the maximum number of threads worth using for an image.
   static func limit(for info: ImageInfo) -> Int {
     let isSmall = info.storedWidth.multipliedSaturating(by: info.storedHeight) < leastPixelCount
     // The scans of a progressive JPEG build on one another.
-    return isSmall || (info.format == .jpeg && !info.streamsRows) ? 1 : limit(of: info.format)
+    return isSmall || (info.format == .jpeg && !info.streamsRows) ? 1 : info.format.row.threads
   }
 }
 

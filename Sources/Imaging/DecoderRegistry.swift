@@ -9,12 +9,8 @@ public import VitrineRuntime
 /// A registry is a value: a decoder that is added to a copy is in no other. Complexity of finding a decoder:
 /// O(decoders).
 public struct DecoderRegistry: Sendable {
-  /// The decoders for JPEG, PNG, WebP, GIF, BMP, ICO and QOI; on Apple's platforms also for what ImageIO reads, such
-  /// as HEIC, AVIF and TIFF.
-  public static let standard = DecoderRegistry(
-    own: [JPEGDecoder(), PNGDecoder(), WebPDecoder(), GIFDecoder(), BMPDecoder(), ICODecoder(), QOIDecoder()]
-      + PlatformCodecs.decoders
-  )
+  /// The decoders of this module; on Apple's platforms also for what ImageIO reads, such as HEIC.
+  public static let standard = DecoderRegistry(own: ImageFormat.builtIn.map(\.decoder) + PlatformCodecs.decoders)
 
   /// A decoder in this process, or one elsewhere.
   private enum Entry {

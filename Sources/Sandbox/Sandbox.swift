@@ -20,8 +20,8 @@ public final class Sandbox: Sendable {
   public enum Formats: String, Sendable, Hashable, CaseIterable {
     /// All formats.
     case all
-    /// AVIF, HEIC, JPEG XL, SVG and TIFF; the others are decoded in the program.
-    case heavy
+    /// The formats whose codecs are products of their own, such as AVIF and SVG; the others are decoded in the program.
+    case external
     /// No format: everything is decoded in the program.
     case none
   }
@@ -55,7 +55,7 @@ public final class Sandbox: Sendable {
     /// The maximum number of images that are decoded at once; as many drawings, and as many pictures to be encoded.
     ///
     /// Defaults to the number of cores. Each has a process; further images wait. A process opens the library of one
-    /// heavy format, and the last process of each format that was needed stays.
+    /// external format, and the last process of each format that was needed stays.
     public var processes = max(1, ProcessInfo.processInfo.activeProcessorCount)
     /// A Boolean value that indicates whether a process is started before it is needed.
     ///
@@ -161,13 +161,13 @@ public final class Sandbox: Sendable {
     return decoders
   }
 
-  /// The encoders of the program, and of this sandbox for AVIF and JPEG XL.
+  /// The encoders of the program, and of this sandbox for external formats, such as AVIF.
   ///
   /// They run in processes of their own, as many as decode at most. `vitrine-codecs` brings their libraries, so that the
   /// program needs none. They have no time limit.
   public var encoders: EncoderRegistry {
     var encoders = EncoderRegistry.standard
-    for format in [ImageFormat.jxl, .avif] {
+    for format in ImageFormat.writtenExternally {
       if let encoder = encoder(of: format) { encoders.add(encoder) }
     }
     return encoders
@@ -175,7 +175,7 @@ public final class Sandbox: Sendable {
 
   /// Returns the encoder of a format that runs in the sandbox; `nil` if there is none.
   package func encoder(of format: ImageFormat) -> SandboxEncoder? {
-    guard configuration.formats != .none, format == .avif || format == .jxl else { return nil }
+    guard configuration.formats != .none, ImageFormat.writtenExternally.contains(format) else { return nil }
     return SandboxEncoder(format, decoder.pool)
   }
 
@@ -190,8 +190,8 @@ public final class Sandbox: Sendable {
 
   private static func formats(_ formats: Formats) -> [ImageFormat] {
     switch formats {
-    case .all: DecoderRegistry.standard.formats + ImageFormat.heavy
-    case .heavy: ImageFormat.heavy
+    case .all: DecoderRegistry.standard.formats + ImageFormat.external
+    case .external: ImageFormat.external
     case .none: []
     }
   }

@@ -30,7 +30,7 @@ struct SandboxDecoder: RemoteDecoder {
       attempt.number += 1
       let worker = try take(WorkerKind(decoding: format), question)
       // Only now, since it may have waited for the worker.
-      question.threadCount = question.options.coreShare?.extend(to: DecodeThreads.limit(of: format)) ?? 1
+      question.threadCount = question.options.coreShare?.extend(to: format.row.threads) ?? 1
       var conversation = Conversation(worker, question, format, grace: grace, holdsAll: attempt.holdsAll)
       do throws(Conversation.Failure) {
         let answer = try unsafe conversation.run(input)

@@ -12,7 +12,7 @@ public struct SandboxEncoder: ImageEncoder {
 
   init(_ format: ImageFormat, _ pool: WorkerPool) { (self.format, self.pool) = (format, pool) }
 
-  /// AVIF and JPEG XL have a place for everything.
+  /// All formats that are encoded in a sandbox have a place for everything.
   public var features: EncoderFeatures { [.displayP3, .animation, .exif, .xmp, .alpha] }
 
   /// Encodes a picture, whose pixels are copied once.
@@ -80,5 +80,5 @@ public struct SandboxEncoder: ImageEncoder {
 
 extension SandboxEncoder: MeasuredEncoder {
   /// As much as the library takes in the other process, and the copy of the pixels.
-  package var byteCountPerPixel: Int { (format == .jxl ? 40 : 20) + 4 }
+  package var byteCountPerPixel: Int { format.row.encodingByteCount + 4 }
 }

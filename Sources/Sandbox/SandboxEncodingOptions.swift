@@ -1,6 +1,6 @@
 public import VitrineImaging
 
-/// The options for encoding AVIF and JPEG XL in a ``Sandbox``, whose program does not know their own.
+/// The options for encoding an external format in a ``Sandbox``, whose program does not know their own.
 public struct SandboxEncodingOptions: EncodingOptions {
   /// The quality of lossy encoding, from 1 to 100, on the format's own scale.
   ///

@@ -40,7 +40,7 @@ public struct PipelineConfiguration: Sendable {
   public var isCoalescingEnabled = true
   /// The maximum number of concurrent decodes; defaults to the number of cores.
   ///
-  /// A lone AVIF, HEIC, JPEG XL or WebP image is decoded on as many threads, if cores are idle.
+  /// A lone image is decoded on as many threads, if cores are idle and its codec has threads.
   ///
   /// A server that decodes untrusted files may need a few more, since a hostile file occupies its thread until the
   /// time limit. On Linux, these threads have a lower priority than the program's other threads.
@@ -194,7 +194,7 @@ public struct PipelineConfiguration: Sendable {
 
   // MARK: Observation
 
-  /// A Boolean value that indicates whether each task records its stages for ``ImageTask/metrics``.
+  /// A Boolean value that indicates whether each task records its stages for ``LoadTask/metrics``.
   ///
   /// `false` costs nothing, and is the default.
   public var collectsMetrics = false

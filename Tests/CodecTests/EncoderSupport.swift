@@ -7,7 +7,7 @@ import VitrineRuntime
 import VitrineTestSupport
 import VitrineTesting
 
-/// The heavy formats that are encoded, for tests of what both must do.
+/// The external formats that are encoded, for tests of what both must do.
 enum Written: String, CaseIterable, CustomTestStringConvertible {
   case avif, jxl
 
@@ -28,7 +28,7 @@ enum Written: String, CaseIterable, CustomTestStringConvertible {
   }
 }
 
-/// The heavy encoders and no others, added as a user adds them.
+/// The external encoders and no others, added as a user adds them.
 let encoders: EncoderRegistry = {
   var encoders = EncoderRegistry([])
   encoders.add(.avif)

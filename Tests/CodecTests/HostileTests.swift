@@ -9,7 +9,7 @@ import VitrineTestSupport
 import VitrineTesting
 
 struct HostileTests {
-  @Test(arguments: HostileImage.heavy.filter { $0.limit != nil })
+  @Test(arguments: HostileImage.external.filter { $0.limit != nil })
   func aBombIsRefusedByTheLimitItPasses(image: HostileImage) {
     let error = failure { try decode(image.data, .pixels(64, 64)) }
 
@@ -17,7 +17,7 @@ struct HostileTests {
     #expect(error?.limit == image.limit)
   }
 
-  @Test(arguments: HostileImage.heavy.filter { $0.limit == nil && $0.name.contains("multiply") })
+  @Test(arguments: HostileImage.external.filter { $0.limit == nil && $0.name.contains("multiply") })
   func whatMultipliesIsRefused(image: HostileImage) {
     let error = failure { try decode(image.data, .pixels(64, 64)) }
 
@@ -26,7 +26,7 @@ struct HostileTests {
 
   @Test
   func directoriesThatOnlyLeadBackAreNoPicture() throws {
-    let image = try #require(HostileImage.heavy.first { $0.name.hasPrefix("circle") })
+    let image = try #require(HostileImage.external.first { $0.name.hasPrefix("circle") })
 
     #expect(failure { try decode(image.data) }?.code == .corrupt)
   }

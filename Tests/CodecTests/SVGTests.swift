@@ -104,13 +104,14 @@ struct SVGTests {
     }
   }
 
-  /// A document of 40x40 that gzip has compressed.
+  /// A document of 40x40, of 114 bytes, that gzip has compressed.
+  private static let compressed =
+    "H4sIAGV0CGsC/3WMywqAIBAAf0W2uyvaIUL9GSsV7IEubZ/f495tYIax7YziWsvWHCSiY0RkZslG7jWiVkrhU4DgPFFy0CsQac4x0cfe1jnQjxRL"
+    + "LsVBFwajjQb09l35G7+PC1NyAAAA"
+
   @Test
   func aCompressedOneIsDrawn() throws {
-    let text =
-      "H4sIAGV0CGsC/3WMywqAIBAAf0W2uyvaIUL9GSsV7IEubZ/f495tYIax7YziWsvWHCSiY0RkZslG7jWiVkrhU4DgPFFy0CsQac4x0cfe1jnQjxRL"
-      + "LsVBFwajjQb09l35G7+PC1NyAAAA"
-    let file = try #require(Data(base64Encoded: text))
+    let file = try #require(Data(base64Encoded: Self.compressed))
 
     #expect(ImageFormat.sniff(file) == .svg)
     let info = try registry.info(of: file)
@@ -125,9 +126,28 @@ struct SVGTests {
     )
     let size = try registry.info(of: other)
     #expect([size.width, size.height] == [160, 80])
-    // What it is a part of cannot be told.
-    for count in 2..<file.count { _ = try? decode(file.prefix(count)) }
-    #expect(failure { try decode(file.prefix(90)) }?.code == .corrupt)
+    for count in 20..<file.count { #expect(failure { try decode(file.prefix(count)) } != nil) }
+    #expect(failure { try decode(file.prefix(90)) }?.code == .truncated)
+    #expect(failure { try decode(file.prefix(file.count - 1)) }?.code == .truncated)
+    var damaged = file
+    damaged[file.count - 5] ^= 1
+    #expect(failure { try decode(damaged) }?.code == .corrupt)
+  }
+
+  /// The limit is for the text, however short the file is.
+  @Test(arguments: [(113, true), (200, false)])
+  func theTextOfACompressedOneIsLimited(length: Int, isRefused: Bool) throws {
+    let file = try #require(Data(base64Encoded: Self.compressed))
+    var limits = DecodeLimits()
+    limits.memoryByteCount = 8 * length
+
+    guard isRefused else {
+      #expect(try registry.info(of: file, limits: limits).width == 40)
+      return
+    }
+    let error = failure { try registry.info(of: file, limits: limits) }
+    #expect(error?.code == .overLimit)
+    #expect(error?.limit == .memoryByteCount)
   }
 
   @Test

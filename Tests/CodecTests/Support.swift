@@ -8,7 +8,7 @@ import VitrineImaging
 import VitrineRuntime
 import VitrineTesting
 
-/// The heavy codecs and no others, added as a user adds them.
+/// The external codecs and no others, added as a user adds them.
 let registry: DecoderRegistry = {
   var registry = DecoderRegistry([])
   registry.add(.avif)

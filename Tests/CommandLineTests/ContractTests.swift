@@ -87,7 +87,8 @@ struct ContractTests {
     (
       "thumbnail",
       [
-        "-o", "--size", "--mode", "--quality-mode", "--frame", "--animated", "--format", "--quality", "--lossless",
+        "-o", "--size", "--mode", "--do", "--quality-mode", "--frame", "--animated", "--format", "--quality",
+        "--lossless",
         "--subsampling", "--progressive", "--metadata", "--jobs", "--time-limit", "--files-from", "-0", "--json",
         "--quiet",
       ],
@@ -95,7 +96,8 @@ struct ContractTests {
     (
       "fetch",
       [
-        "-o", "--size", "--mode", "--format", "--quality", "--lossless", "--subsampling", "--progressive", "--metadata",
+        "-o", "--size", "--mode", "--do", "--format", "--quality", "--lossless", "--subsampling", "--progressive",
+        "--metadata",
         "--jobs", "--no-cache", "--offline", "--reload", "--header", "--time-limit",
         "--trace", "--files-from", "-0", "--json", "--quiet", "--cache-dir", "--size-limit", "--shared", "--durable",
       ],

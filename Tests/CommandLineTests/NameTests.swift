@@ -91,7 +91,7 @@ struct NameTests {
   }
 
   @Test
-  func heavyCodecsAreFoundInAFolderThatIsNoUTF8() async throws {
+  func externalCodecsAreFoundInAFolderThatIsNoUTF8() async throws {
     let drawing = ##"<svg xmlns="http://www.w3.org/2000/svg" width="6" height="4"><rect width="6" height="4"/></svg>"##
     let outcome = try await tool.shell(
       #"""

@@ -119,7 +119,7 @@ struct ThumbnailerCommandTests {
 
   #if os(Linux)
   @Test(arguments: ["lossy-420.avif", "lossy.heic", "lossy.jxl", "lzw.tiff"])
-  func heavyFormatsAreDecodedByTheOtherProgram(name: String) async throws {
+  func externalFormatsAreDecodedByTheOtherProgram(name: String) async throws {
     let outcome = try await tool.run("thumbnailer", Fixture.url(name).path, "out.png", "--size", "30")
 
     #expect(outcome.status == 0, "\(outcome.errors)")

@@ -12,7 +12,7 @@ struct ToolEncoderTests {
 
   /// `vitrine-codecs` is beside the program of these tests, as it is beside the tool.
   @Test(arguments: [ImageFormat.avif, .jxl])
-  func heavyFormatsAreWrittenByTheOtherProgram(_ format: ImageFormat) throws {
+  func externalFormatsAreWrittenByTheOtherProgram(_ format: ImageFormat) throws {
     let file = try EncoderRegistry.ofTool.encode(Self.bitmap, as: ImageEncoding(format, quality: 90))
 
     #expect(try DecoderRegistry.ofTool.decode(file).info.format == format)
@@ -21,7 +21,7 @@ struct ToolEncoderTests {
 
   @Test(arguments: [ImageFormat.avif, .jxl])
   func withoutTheOtherProgramTheErrorSaysWhatToInstall(_ format: ImageFormat) {
-    let encoders = HeavyWorkers(program: "/nowhere/vitrine-codecs").encoders
+    let encoders = ExternalCodecs(program: "/nowhere/vitrine-codecs").encoders
 
     let error = #expect(throws: ImageError.self) { try encoders.encode(Self.bitmap, as: ImageEncoding(format)) }
 
@@ -33,7 +33,7 @@ struct ToolEncoderTests {
 
   @Test
   func withoutTheOtherProgramADrawingIsAnErrorThatSaysSo() throws {
-    let decoders = HeavyWorkers(program: "/nowhere/vitrine-codecs").decoders
+    let decoders = ExternalCodecs(program: "/nowhere/vitrine-codecs").decoders
     let drawing = Data(#"<svg xmlns="http://www.w3.org/2000/svg"/>"#.utf8)
 
     let error = #expect(throws: ImageError.self) { try decoders.decode(drawing) }
@@ -45,7 +45,7 @@ struct ToolEncoderTests {
 
   @Test
   func otherFormatsNeedNoOtherProgram() {
-    let encoders = HeavyWorkers(program: "/nowhere/vitrine-codecs").encoders
+    let encoders = ExternalCodecs(program: "/nowhere/vitrine-codecs").encoders
 
     #expect(throws: Never.self) { try encoders.encode(Self.bitmap, as: .webp()) }
   }

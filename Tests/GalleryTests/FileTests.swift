@@ -20,6 +20,17 @@ struct FileTests {
   }
 
   @Test
+  func aFolderListsTheFormatsThatAreDecodedAndNoOthers() throws {
+    let folder = try TemporaryFolder()
+    let decoded = ImageFormat.all.filter { (DecoderRegistry.standard.formats + ImageFormat.external).contains($0) }
+    let names = decoded.flatMap(\.fileExtensions).map { "a.\($0)" }
+    for name in names + ["a.jp2", "a.jpgx"] { try folder.write(name) }
+    try folder.write("unnamed", "\u{0}\u{0}\u{0}\u{C}jP  \r\n")
+    #expect(try Set(FolderListing.items(of: folder.path).map(\.name)) == Set(names))
+    #expect(Set(names).isSuperset(of: ["a.svgz", "a.jfif", "a.hif", "a.avifs", "a.apng"]))
+  }
+
+  @Test
   func aFolderThatIsNotThereIsAnErrorThatNamesIt() {
     #expect { try FolderListing.items(of: "/there/is/none") } throws: { "\($0)".contains("/there/is/none") }
   }

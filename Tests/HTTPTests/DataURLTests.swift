@@ -4,21 +4,19 @@ import VitrineRuntime
 
 struct DataURLTests {
   @Test(arguments: [
-    ("data:,", "text/plain", ""),
-    ("data:,A%20brief%20note", "text/plain", "A brief note"),
-    ("data:text/html,<b>a</b>#fragment", "text/html", "<b>a</b>"),
-    ("data:image/png;base64,aGVsbG8=", "image/png", "hello"),
-    ("DATA:Image/PNG;charset=x;BASE64,aGVs\n bG8", "image/png", "hello"),
-    ("data:;base64,aGVsbG8%3D", "text/plain", "hello"),
-    ("data:base64,aGVsbG8=", "text/plain", "aGVsbG8="),
-    ("data:a/b;base64,", "a/b", ""),
-    ("  data:nonsense,a,b%zz%4 ", "text/plain", "a,b%zz%4"),
-    ("data:,%%41%4%42%", "text/plain", "%A%4B%"),
+    ("data:,", ""),
+    ("data:,A%20brief%20note", "A brief note"),
+    ("data:text/html,<b>a</b>#fragment", "<b>a</b>"),
+    ("data:image/png;base64,aGVsbG8=", "hello"),
+    ("DATA:Image/PNG;charset=x;BASE64,aGVs\n bG8", "hello"),
+    ("data:;base64,aGVsbG8%3D", "hello"),
+    ("data:base64,aGVsbG8=", "aGVsbG8="),
+    ("data:a/b;base64,", ""),
+    ("  data:nonsense,a,b%zz%4 ", "a,b%zz%4"),
+    ("data:,%%41%4%42%", "%A%4B%"),
   ])
-  func whatIsWrittenIsRead(text: String, type: String, body: String) throws {
-    let url = try DataURL(text)
-    #expect(url.mediaType == type)
-    #expect(url.data == Data(body.utf8))
+  func whatIsWrittenIsRead(text: String, body: String) throws {
+    #expect(try DataURL(text).data == Data(body.utf8))
   }
 
   @Test(arguments: [

@@ -61,3 +61,7 @@ struct FailureMemoryTests {
     #expect(memory.failure(for: "800", now: .seconds(1)) == nil)
   }
 }
+
+extension FailureMemory {
+  fileprivate func failure(for key: Key, now: Duration) -> HTTPError? { standing(for: key, now: now)?.error }
+}

@@ -7,7 +7,7 @@ import VitrineTestSupport
 /// Which load is sent next, and when, without a clock.
 struct RateLimitQueueTests {
   private static func queue(_ total: RateLimit? = nil, perHost: RateLimit? = nil) -> AdmissionQueue<Int> {
-    AdmissionQueue(rate: total, hostRate: perHost, order: .oldestFirst)
+    AdmissionQueue(rate: total, hostRate: perHost, hostsTakeTurns: false)
   }
 
   private func second(_ number: Double) -> Duration { .seconds(number) }

@@ -146,7 +146,7 @@ struct RedirectRule: Sendable, CustomTestStringConvertible {
 struct RedirectFreshnessTests {
   private func response(_ headers: HTTPFields, after redirects: [HTTPRedirect]) throws -> HTTPResponse {
     var response = HTTPResponse(status: 200, headers: headers, url: try HTTPURL("http://a.example/"))
-    (response.redirects, response.redirectCount) = (redirects, redirects.count)
+    response.redirects = redirects
     return response
   }
 

@@ -15,8 +15,8 @@ enum Rogue {
     if let name = arguments[0].split(separator: "/").last, let liar = Liar(rawValue: String(name)) {
       return liar.serve()
     }
-    let kind = arguments.dropFirst().first.flatMap { WorkerKind(rawValue: $0) }
-    if kind == .avifEncoding || kind == .jxlEncoding {
+    let kind = arguments.dropFirst().first.flatMap { WorkerKind($0) }
+    if kind?.encodes == true {
       _ = Confinement.enter(readsFonts: false)
       let encoder = SandboxedEncoder(RogueEncoder()) { $0 }
       return SandboxWorker(DecoderRegistry([]), encoders: [encoder], on: 0).run(missingLayers: [.namespaces])

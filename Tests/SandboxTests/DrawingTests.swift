@@ -51,7 +51,7 @@ struct DrawingTests {
 
   private static func sandbox() throws -> Sandbox {
     // Longer than any of them takes.
-    try Sandbox.built { ($0.formats, $0.startsAhead, $0.timeLimit) = (.heavy, false, .seconds(600)) }
+    try Sandbox.built { ($0.formats, $0.startsAhead, $0.timeLimit) = (.external, false, .seconds(600)) }
   }
 
   private static func options(_ side: Double, memory: Int = 200_000_000) -> DecodeOptions {
@@ -97,10 +97,10 @@ struct DrawingTests {
     #expect(sandbox.counts.crashed == 0)
   }
 
-  @Test(arguments: HostileImage.heavy.filter { $0.name.hasSuffix(".svg") })
+  @Test(arguments: HostileImage.external.filter { $0.name.hasSuffix(".svg") })
   func ofHostileDrawingsNoneDoesHarm(image: HostileImage) throws {
     let sandbox = try Sandbox.built {
-      ($0.formats, $0.startsAhead, $0.timeLimit) = (.heavy, false, .milliseconds(700))
+      ($0.formats, $0.startsAhead, $0.timeLimit) = (.external, false, .milliseconds(700))
     }
     do throws(ImageError) {
       _ = try sandbox.decoders.decode(image.data, Self.options(64))
@@ -204,7 +204,7 @@ struct DrawingTests {
   @Test
   func photographsAreShownBesideDrawingsThatAreNot() async throws {
     let sandbox = try Sandbox.built {
-      ($0.formats, $0.startsAhead) = (.heavy, false)
+      ($0.formats, $0.startsAhead) = (.external, false)
       // The process must have begun before it is told to stop, or it would stop.
       $0.timeLimit = .milliseconds(700)
     }

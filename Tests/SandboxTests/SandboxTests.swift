@@ -80,16 +80,16 @@ struct SandboxTests {
   @Test
   func formatsAreAChoice() throws {
     let all = try Sandbox.built { $0.startsAhead = false }
-    let heavy = try Sandbox.built { ($0.formats, $0.startsAhead) = (.heavy, false) }
+    let external = try Sandbox.built { ($0.formats, $0.startsAhead) = (.external, false) }
     let none = try Sandbox.built { $0.formats = .none }
 
     #expect(Set(all.decoders.formats) == Set(ownDecoders.formats))
-    #expect(Set(heavy.decoders.formats) == Set(ownDecoders.formats))
+    #expect(Set(external.decoders.formats) == Set(ownDecoders.formats))
     #expect(none.decoders.formats == DecoderRegistry.standard.formats)
-    for sandbox in [all, heavy, none] { _ = try sandbox.decoders.decode(Self.file()) }
-    #expect([all, heavy, none].map(\.counts.images) == [1, 0, 0])
-    _ = try heavy.decoders.decode(Fixture.data("lzw.tiff"))
-    #expect(heavy.counts.images == 1)
+    for sandbox in [all, external, none] { _ = try sandbox.decoders.decode(Self.file()) }
+    #expect([all, external, none].map(\.counts.images) == [1, 0, 0])
+    _ = try external.decoders.decode(Fixture.data("lzw.tiff"))
+    #expect(external.counts.images == 1)
   }
 
   @Test
@@ -188,7 +188,7 @@ struct SandboxTests {
   /// In the program itself librsvg would abort the program.
   @Test
   func aDrawingThatAbortsItsDecoderIsOneError() throws {
-    let sandbox = try Sandbox.built { ($0.formats, $0.startsAhead) = (.heavy, false) }
+    let sandbox = try Sandbox.built { ($0.formats, $0.startsAhead) = (.external, false) }
     let matrix = String(repeating: "1 ", count: 441)
     let file = Self.drawing(#"<feConvolveMatrix order="21" kernelMatrix="\#(matrix)"/>"#)
 
@@ -203,7 +203,7 @@ struct SandboxTests {
 
   @Test
   func aDrawingThatNeverEndsIsOneError() throws {
-    let sandbox = try Sandbox.built { ($0.formats, $0.startsAhead) = (.heavy, false) }
+    let sandbox = try Sandbox.built { ($0.formats, $0.startsAhead) = (.external, false) }
     var options = DecodeOptions()
     // The process must have begun before it is told to stop, or it would stop.
     options.limits.timeLimit = .milliseconds(700)

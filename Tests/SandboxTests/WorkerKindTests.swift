@@ -59,20 +59,20 @@ struct WorkerKindTests {
     pool.giveBack(pictures.0)
     pool.giveBack(pictures.1)
 
-    pool.giveBack(try Self.take(pool, .avif))
+    pool.giveBack(try Self.take(pool, WorkerKind(decoding: .avif)))
     #expect(pool.counts.processes == 2)
     #expect(!pool.processIdentifiers.contains(pictures.0.identifier))
     #expect(pool.processIdentifiers.contains(pictures.1.identifier))
 
     // The last of each format is no spare one.
-    pool.giveBack(try Self.take(pool, .jxl))
+    pool.giveBack(try Self.take(pool, WorkerKind(decoding: .jxl)))
     #expect(pool.counts.processes == 3)
   }
 
   @Test
   func formatsShareTheLimit() throws {
     let pool = try Self.pool(processes: 2)
-    let (first, second) = (try Self.take(pool, .pictures), try Self.take(pool, .avif))
+    let (first, second) = (try Self.take(pool, .pictures), try Self.take(pool, WorkerKind(decoding: .avif)))
     func isRefused(_ kind: WorkerKind) -> Bool {
       var calls = 0
       let error = failure {
@@ -84,13 +84,13 @@ struct WorkerKindTests {
       return error?.isCancellation == true
     }
 
-    #expect(isRefused(.jxl))
+    #expect(isRefused(WorkerKind(decoding: .jxl)))
     #expect(isRefused(.pictures))
     // Drawings, and pictures to be encoded, have limits of their own.
-    pool.giveBack(try Self.take(pool, .drawings))
-    pool.giveBack(try Self.take(pool, .avifEncoding))
+    pool.giveBack(try Self.take(pool, WorkerKind(decoding: .svg)))
+    pool.giveBack(try Self.take(pool, WorkerKind(encoding: .avif)))
     pool.giveBack(second)
-    pool.giveBack(try Self.take(pool, .jxl))
+    pool.giveBack(try Self.take(pool, WorkerKind(decoding: .jxl)))
     pool.giveBack(first)
   }
 
@@ -106,11 +106,11 @@ struct WorkerKindTests {
     }
 
     #expect(try libraries(.pictures) == [])
-    #expect(try libraries(.avif) == ["libavif"])
-    #expect(try libraries(.heif) == ["libheif"])
-    #expect(try libraries(.jxl) == ["libjxl"])
-    #expect(try libraries(.tiff) == ["libtiff"])
-    #expect(try libraries(.drawings).isSuperset(of: ["librsvg"]))
+    #expect(try libraries(WorkerKind(decoding: .avif)) == ["libavif"])
+    #expect(try libraries(WorkerKind(decoding: .heic)) == ["libheif"])
+    #expect(try libraries(WorkerKind(decoding: .jxl)) == ["libjxl"])
+    #expect(try libraries(WorkerKind(decoding: .tiff)) == ["libtiff"])
+    #expect(try libraries(WorkerKind(decoding: .svg)).isSuperset(of: ["librsvg"]))
   }
 
   /// The first bytes decide, in the program and in the process, whatever follows.

@@ -54,9 +54,7 @@ defer { try? FileManager.default.removeItem(at: scratch) }
 let folders = [
   environment["VITRINE_CORPUS"], "Examples/Photographs", "Tests/ImagingTests/Fixtures", "Tests/CodecTests/Fixtures",
 ].compactMap { $0 }
-let extensions: Set = [
-  "jpg", "jpeg", "png", "gif", "webp", "bmp", "ico", "qoi", "avif", "heic", "heif", "jxl", "tif", "tiff", "svg",
-]
+let extensions = Set(ImageFormat.all.filter { $0 != .jpeg2000 }.flatMap(\.fileExtensions))
 let files = folders.flatMap { folder in
   (FileManager.default.enumerator(atPath: folder)?.compactMap { $0 as? String } ?? [])
     .filter { extensions.contains(URL(filePath: $0).pathExtension.lowercased()) }
@@ -104,7 +102,7 @@ func judge(_ file: (path: String, name: String)) -> Outcome {
   if fields.count == 4 { (outcome.cpu, outcome.peak) = (fields[0] / 1000, fields[2] / 1024) }
   let size = try? FileManager.default.attributesOfItem(atPath: target)[.size] as? Int
   outcome.written = Double((size ?? nil) ?? 0) / 1_048_576
-  outcome.hasProcess = format.map { [.avif, .heic, .jxl, .tiff, .svg].contains($0) } ?? false
+  outcome.hasProcess = format.map { !DecoderRegistry.standard.formats.contains($0) } ?? false
   if fields.count == 4, fields[3] > 1 {
     outcome.note = "the tool exited with status \(Int(fields[3]))"
     return outcome

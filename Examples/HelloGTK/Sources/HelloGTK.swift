@@ -56,7 +56,7 @@ enum HelloGTK {
 
   static func pictures(of place: URL) -> [URL] {
     guard let names = try? FileManager.default.contentsOfDirectory(atPath: place.path) else { return [place] }
-    let pictures = names.filter { [".jpg", ".png", ".gif", ".webp", ".avif", ".svg"].contains(where: $0.hasSuffix) }
-    return pictures.sorted().map { place.appending(path: $0) }
+    let pictures = names.sorted().map { place.appending(path: $0) }
+    return pictures.filter { ImageFormat(fileExtension: $0.pathExtension) != nil }
   }
 }

@@ -6,7 +6,7 @@ import VitrineTesting
 guard CommandLine.arguments.count == 2 else { exit(64) }
 let folder = URL(filePath: CommandLine.arguments[1])
 try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-for image in HostileImage.all + HostileImage.heavy {
+for image in HostileImage.all + HostileImage.external {
   try image.data.write(to: folder.appending(path: image.name))
   print(image.name, image.limit.map(String.init(describing:)) ?? "-", image.data.count)
 }

@@ -10,21 +10,19 @@ import VitrineTIFF
 
 typealias Target = @Sendable (Data) -> Void
 
-let targets: [String: Target] = [
+let targets = otherTargets.merging(formatTargets) { $1 }
+
+/// A target for each decoder but JPEG's, which has three.
+private let formatTargets: [String: Target] = {
+  let external: [any ImageDecoder] = [AVIFDecoder(), HEIFDecoder(), JXLDecoder(), TIFFDecoder(), SVGDecoder()]
+  let builtIn = ImageFormat.builtIn.map { $0.decoder as any ImageDecoder }.filter { !($0 is JPEGDecoder) }
+  return Dictionary(uniqueKeysWithValues: (builtIn + external).map { ($0.formats[0].name, decoding($0)) })
+}()
+
+private let otherTargets: [String: Target] = [
   "jpeg-own": jpegOwn,
   "jpeg-halves": jpegHalves,
   "jpeg-system": decoding(JPEGDecoder(ownDecoderMinimum: .max)),
-  "png": decoding(PNGDecoder()),
-  "gif": decoding(GIFDecoder()),
-  "webp": decoding(WebPDecoder()),
-  "bmp": decoding(BMPDecoder()),
-  "ico": decoding(ICODecoder()),
-  "qoi": decoding(QOIDecoder()),
-  "avif": decoding(AVIFDecoder()),
-  "heic": decoding(HEIFDecoder()),
-  "jxl": decoding(JXLDecoder()),
-  "tiff": decoding(TIFFDecoder()),
-  "svg": decoding(SVGDecoder()),
   "incremental": incremental,
   "metadata": metadata,
   "profile": profile,

@@ -36,7 +36,7 @@ public final class SealedDataCache: DataCaching {
   private static let inlineLimit = 16 << 10
 
   private let cache: any DataCaching
-  private let names: SealedNames
+  private let secret: Secret
   private let seal: Cipher
   private let open: Cipher
   private let queue: WorkQueue
@@ -50,14 +50,13 @@ public final class SealedDataCache: DataCaching {
   ///   - seal: The closure that encrypts and authenticates.
   ///   - open: The closure that verifies and decrypts.
   public init(_ cache: any DataCaching, secret: Secret, seal: @escaping Cipher, open: @escaping Cipher) {
-    (self.cache, self.seal, self.open) = (cache, seal, open)
-    names = SealedNames(secret)
+    (self.cache, self.secret, self.seal, self.open) = (cache, secret, seal, open)
     queue = WorkQueue(label: "seal", width: max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))))
   }
 
   /// Returns the entry for a key, fresh or expired, and counts it as used.
   public func entry(for key: CacheKey) async -> CachedData? {
-    let name = names.name(of: key)
+    let name = secret.name(of: key)
     guard let sealed = await cache.entry(for: name) else { return nil }
     let opened = await opened(sealed, key, name)
     guard opened.isSpoiled else { return opened.entry }
@@ -68,7 +67,7 @@ public final class SealedDataCache: DataCaching {
 
   /// Returns the entry for a key, fresh or expired, without counting it as used.
   public func peek(_ key: CacheKey) async -> CachedData? {
-    let name = names.name(of: key)
+    let name = secret.name(of: key)
     guard let sealed = await cache.peek(name) else { return nil }
     return await opened(sealed, key, name).entry
   }
@@ -78,12 +77,13 @@ public final class SealedDataCache: DataCaching {
   /// Opens the metadata only and does not count as use. The length is the sealed body's, which is longer than the plain
   /// one's. An entry that does not open is a miss, and is dropped at the next use.
   public func heads(for keys: [CacheKey]) async -> [CachedDataHead?] {
-    let keyNames = keys.map { names.name(of: $0) }
+    let keyNames = keys.map { secret.name(of: $0) }
     let heads = await cache.heads(for: keyNames)
     return zip(heads, zip(keys, keyNames)).map { head, names in
       guard var head else { return nil }
-      head.contentID = self.names.open(head.contentID, names.1)
-      guard let (expires, metadata) = try? openMetadata(head.metadata, names.0, head.contentID) else { return nil }
+      head.contentID = secret.open(head.contentID, names.1)
+      let context = metadataContext(names.0, head.contentID)
+      guard let (expires, metadata) = try? openMetadata(head.metadata, in: context) else { return nil }
       (head.expires, head.metadata, head.data) = (expires, metadata, nil)
       return head
     }
@@ -94,20 +94,14 @@ public final class SealedDataCache: DataCaching {
     _ key: CacheKey,
     _ name: CacheKey,
   ) async -> (entry: CachedData?, isSpoiled: Bool) {
-    let contentID = names.open(sealed.contentID, name)
+    let contentID = secret.open(sealed.contentID, name)
     let body = await apply(open, sealed.data, bodyContext(key, contentID, sealed.kind))
     // The task was cancelled, or no thread was available. The stored entry is still good.
     guard let body else { return (nil, false) }
     do {
-      let (expires, metadata) = try openMetadata(sealed.metadata, key, contentID)
-      let entry = CachedData(
-        data: try body.get(),
-        kind: sealed.kind,
-        metadata: metadata,
-        contentID: contentID,
-        expires: expires,
-        stored: sealed.stored,
-      )
+      let (expires, metadata) = try openMetadata(sealed.metadata, in: metadataContext(key, contentID))
+      var entry = sealed
+      (entry.data, entry.metadata, entry.contentID, entry.expires) = (try body.get(), metadata, contentID, expires)
       return (entry, false)
     } catch {
       return (nil, true)
@@ -118,13 +112,13 @@ public final class SealedDataCache: DataCaching {
   ///
   /// The older one is removed even if the new one cannot be sealed.
   public func store(_ entry: CachedData, for key: CacheKey) async {
-    let name = names.name(of: key)
+    let name = secret.name(of: key)
     let body = await apply(seal, entry.data, bodyContext(key, entry.contentID, entry.kind))
     guard let data = try? body?.get(),
-      let metadata = try? sealMetadata(entry.metadata, entry.expires, key, entry.contentID)
+      let metadata = try? sealMetadata(entry.metadata, entry.expires, in: metadataContext(key, entry.contentID))
     else { return await cache.remove(name) }
     var sealed = entry
-    (sealed.data, sealed.metadata, sealed.contentID) = (data, metadata, names.seal(entry.contentID, name))
+    (sealed.data, sealed.metadata, sealed.contentID) = (data, metadata, secret.seal(entry.contentID, name))
     await cache.store(sealed, for: name)
   }
 
@@ -133,28 +127,28 @@ public final class SealedDataCache: DataCaching {
   /// The sealed body stays as it is.
   @discardableResult
   public func renew(_ key: CacheKey, contentID: ContentID, expires: Date?, metadata: Data) async -> Bool {
-    let name = names.name(of: key)
-    guard let sealed = try? sealMetadata(metadata, expires, key, contentID) else { return false }
-    return await cache.renew(name, contentID: names.seal(contentID, name), expires: expires, metadata: sealed)
+    let name = secret.name(of: key)
+    guard let sealed = try? sealMetadata(metadata, expires, in: metadataContext(key, contentID)) else { return false }
+    return await cache.renew(name, contentID: secret.seal(contentID, name), expires: expires, metadata: sealed)
   }
 
   /// Removes the entry for a key.
-  public func remove(_ key: CacheKey) async { await cache.remove(names.name(of: key)) }
+  public func remove(_ key: CacheKey) async { await cache.remove(secret.name(of: key)) }
 
   /// Removes everything.
   public func removeAll() async { await cache.removeAll() }
 
   /// Returns a Boolean value that indicates whether a key has an entry, without opening it or counting it as used.
-  public func contains(_ key: CacheKey) async -> Bool { await cache.contains(names.name(of: key)) }
+  public func contains(_ key: CacheKey) async -> Bool { await cache.contains(secret.name(of: key)) }
 
   /// Returns the identity of an entry's content, without opening the body or counting it as used.
   public func contentID(for key: CacheKey) async -> ContentID? {
-    let name = names.name(of: key)
-    return await cache.contentID(for: name).map { names.open($0, name) }
+    let name = secret.name(of: key)
+    return await cache.contentID(for: name).map { secret.open($0, name) }
   }
 
   /// Removes the entries whose keys extend a key by further parts.
-  public func removeAll(extending key: CacheKey) async { await cache.removeAll(extending: names.name(of: key)) }
+  public func removeAll(extending key: CacheKey) async { await cache.removeAll(extending: secret.name(of: key)) }
 
   /// Removes the entries for which `isRemoved` returns `true`, given as ``entries()`` returns them.
   public func removeAll(where isRemoved: @Sendable (DataCacheEntry) -> Bool) async {
@@ -186,6 +180,10 @@ public final class SealedDataCache: DataCaching {
     context("body \(kind.rawValue)", key, contentID)
   }
 
+  private func metadataContext(_ key: CacheKey, _ contentID: ContentID) -> Data {
+    context("metadata", key, contentID)
+  }
+
   /// Returns the bytes to authenticate with one part of an entry, so that the part is valid in no other place.
   private func context(_ part: String, _ key: CacheKey, _ contentID: ContentID) -> Data {
     let parts = CacheKey {
@@ -197,24 +195,15 @@ public final class SealedDataCache: DataCaching {
     return Data(parts.bytes)
   }
 
-  private func sealMetadata(
-    _ metadata: Data,
-    _ expires: Date?,
-    _ key: CacheKey,
-    _ contentID: ContentID,
-  ) throws -> Data {
+  private func sealMetadata(_ metadata: Data, _ expires: Date?, in context: Data) throws -> Data {
     var head = HeadWriter()
     head.append(seconds: expires.expirySeconds)
     head.append(metadata)
-    return try seal(head.data, context("metadata", key, contentID))
+    return try seal(head.data, context)
   }
 
-  private func openMetadata(
-    _ sealed: Data,
-    _ key: CacheKey,
-    _ contentID: ContentID,
-  ) throws -> (expires: Date?, metadata: Data) {
-    var head = HeadReader([UInt8](try open(sealed, context("metadata", key, contentID))))
+  private func openMetadata(_ sealed: Data, in context: Data) throws -> (expires: Date?, metadata: Data) {
+    var head = HeadReader([UInt8](try open(sealed, context)))
     guard let seconds = head.seconds(), let metadata = head.data(head.remaining) else { throw FileError(code: EBADMSG) }
     return (seconds.isFinite ? Date(timeIntervalSinceReferenceDate: seconds) : nil, metadata)
   }
@@ -237,15 +226,11 @@ extension SealedDataCache {
 }
 
 /// The hidden names of keys and content ids in the underlying cache.
-private struct SealedNames: Sendable {
-  private let secret: SipHash.Secret
-
-  init(_ secret: SealedDataCache.Secret) { self.secret = secret.value }
-
+extension SealedDataCache.Secret {
   /// Returns a key of hashes, one for each part over all parts so far.
   ///
   /// The name of an extended key extends the key's name.
-  func name(of key: CacheKey) -> CacheKey {
+  fileprivate func name(of key: CacheKey) -> CacheKey {
     // A key that was not made of parts counts as a single part, with a tag that no part has.
     let parts =
       key.parts.map { parts in parts.map { part in CacheKey { $0.append(part) }.bytes } } ?? [[.max] + key.bytes]
@@ -259,13 +244,13 @@ private struct SealedNames: Sendable {
     }
   }
 
-  func seal(_ contentID: ContentID, _ name: CacheKey) -> ContentID {
+  fileprivate func seal(_ contentID: ContentID, _ name: CacheKey) -> ContentID {
     var (left, right) = (contentID.low, contentID.high)
     for round in 0..<Self.rounds { (left, right) = (right, left ^ mix(right, round, name)) }
     return ContentID(low: left, high: right)
   }
 
-  func open(_ contentID: ContentID, _ name: CacheKey) -> ContentID {
+  fileprivate func open(_ contentID: ContentID, _ name: CacheKey) -> ContentID {
     var (left, right) = (contentID.low, contentID.high)
     for round in (0..<Self.rounds).reversed() { (left, right) = (right ^ mix(left, round, name), left) }
     return ContentID(low: left, high: right)
@@ -279,7 +264,7 @@ private struct SealedNames: Sendable {
     hash([1, round] + bytes(half) + name.bytes).low
   }
 
-  private func hash(_ bytes: [UInt8]) -> KeyHash { CacheKey(bytes: bytes).hash(under: secret) }
+  private func hash(_ bytes: [UInt8]) -> KeyHash { CacheKey(bytes: bytes).hash(under: value) }
 
   private func bytes(_ words: UInt64...) -> [UInt8] {
     var writer = HeadWriter(capacity: 16)

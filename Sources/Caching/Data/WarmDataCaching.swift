@@ -14,12 +14,8 @@ package enum WarmEntry: Sendable {
 package protocol WarmDataCaching: DataCaching {
   /// Returns the entry for a key, fresh or expired, if that needs no waiting.
   ///
-  /// Synchronous: it never waits for a device or another thread's work.
-  func warmEntry(for key: CacheKey) -> WarmEntry
-
-  /// Returns the same, and leaves counting a miss to the caller if `countsMiss` is `false`.
-  ///
-  /// A cache of several tiers counts a miss only if the caller will not ask again.
+  /// Synchronous: it never waits for a device or another thread's work. If `countsMiss` is `false`, it leaves counting a
+  /// miss to the caller. A cache of several tiers counts a miss only if the caller will not ask again.
   func warmEntry(for key: CacheKey, countsMiss: Bool) -> WarmEntry
 
   /// Counts a miss that ``warmEntry(for:countsMiss:)`` did not count.

@@ -37,11 +37,7 @@ public final class BodyWriter: Sendable {
     state = Lock(State(hasStarted: hasStarted))
   }
 
-  deinit {
-    let mustDrop = state.withLock { !$0.isOver && $0.hasStarted }
-    guard mustDrop else { return }
-    _ = cache.enqueue { [stream, writer = cache.writer] in writer.drop(stream) }
-  }
+  deinit { drop() }
 
   /// Appends bytes, and waits while more than a megabyte is yet to be written.
   ///

@@ -79,7 +79,7 @@ extension DiskCache {
     var pending = Array(keys.indices)
     // A compaction may move records meanwhile. The second look then finds them.
     for attempt in 0..<3 where !pending.isEmpty {
-      var waiting: [PendingHead] = []
+      var waiting: [(number: Int, place: DiskFolder.Place, renewal: StagedView?)] = []
       for number in pending {
         let hash = keys[number].hash(under: secret)
         switch find(keys[number], hash, counting: .nothing) {
@@ -90,13 +90,15 @@ extension DiskCache {
           if attempt == 0, case .found(let head) = folder.head(at: place, of: keys[number], cachedOnly: true) {
             heads[number] = head.renewed(by: renewal)
           } else {
-            waiting.append(PendingHead(number: number, key: keys[number], place: place, renewal: renewal))
+            waiting.append((number, place, renewal))
           }
         }
       }
       guard !waiting.isEmpty else { break }
       let (folder, asked) = (folder, waiting)
-      let read = try? await reading.run(priority: .high) { _ in asked.map { folder.head(at: $0.place, of: $0.key) } }
+      let read = try? await reading.run(priority: .high) { _ in
+        asked.map { folder.head(at: $0.place, of: keys[$0.number]) }
+      }
       // The task was cancelled, or no thread was available.
       guard let read else { break }
       pending = []
@@ -111,22 +113,10 @@ extension DiskCache {
     return heads
   }
 
-  private struct PendingHead: Sendable {
-    var number: Int
-    var key: CacheKey
-    var place: DiskFolder.Place
-    var renewal: StagedView?
-  }
-
-  /// Returns the identity of an entry's content, without counting it as used.
-  ///
-  /// Reads only the record's head.
-  public func contentID(for key: CacheKey) async -> ContentID? { await heads(for: [key]).first??.contentID }
-
   /// Returns the content of an entry and its sequence, without counting it as used.
   func identity(of key: CacheKey, _ hash: KeyHash) async -> (contentID: ContentID, sequence: UInt64)? {
-    let (view, place) = shared.withLock { state in (state.staged[hash], Self.place(of: hash, state)) }
-    if let view, case .entry(let stagedKey, let data) = view.content {
+    let (view, place) = shared.withLock { state in (state.staged[hash], state.place(of: hash)) }
+    if let view, case .put(let stagedKey, let data) = view.content {
       return stagedKey == key ? (data.contentID, view.entrySequence) : nil
     }
     guard let place else { return nil }
@@ -149,19 +139,13 @@ extension DiskCache {
 
   // MARK: - The shared state
 
-  private static func place(of hash: KeyHash, _ state: DiskState) -> DiskFolder.Place? {
-    guard let entry = state.index[hash], let segment = state.segments[entry.record.segment] else { return nil }
-    let renewalSegment = entry.isRenewed ? state.segments[entry.renewal.segment] : nil
-    return DiskFolder.Place(entry: entry, hash: hash, segment: segment, renewalSegment: renewalSegment)
-  }
-
   private func find(_ key: CacheKey, _ hash: KeyHash, counting: Counting) -> Finding {
     // Read before the lock is taken, since a custom clock may run any code.
     let oldest = options.lifetime.map { clock.now.timeIntervalSinceReferenceDate - $0 / .seconds(1) } ?? -.infinity
     return shared.withLock { state in
       let view = state.staged[hash]
       switch view?.content {
-      case .entry(let stagedKey, let data)
+      case .put(let stagedKey, let data)
       where stagedKey == key && data.stored.timeIntervalSinceReferenceDate > oldest:
         if counting.countsUses {
           state.hits += 1
@@ -170,13 +154,13 @@ extension DiskCache {
           state.staged[hash]?.hits &+= 1
         }
         return .staged(data)
-      case .entry, .removed:
+      case .put, .remove:
         if counting == .usesAndMisses { state.misses += 1 }
         return .missing
-      case .renewal, nil:
+      case .renew, nil:
         break
       }
-      guard let place = Self.place(of: hash, state), place.entry.stored > oldest else {
+      guard let place = state.place(of: hash), place.entry.stored > oldest else {
         if counting == .usesAndMisses { state.misses += 1 }
         return .missing
       }
@@ -235,7 +219,7 @@ extension CachedDataHead: Renewable {}
 extension Renewable {
   /// Returns the same with a renewal that is not written yet.
   fileprivate func renewed(by view: StagedView?) -> Self {
-    guard case .renewal(_, let expires, let metadata) = view?.content else { return self }
+    guard case .renew(_, let expires, let metadata) = view?.content else { return self }
     var renewed = self
     (renewed.expires, renewed.metadata) = (Date(expirySeconds: expires), metadata)
     return renewed

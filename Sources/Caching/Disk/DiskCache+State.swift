@@ -5,11 +5,20 @@ extension DiskCache {
   /// Waits until the folder is open, and returns `true` if it had to wait.
   @discardableResult
   func opened() async -> Bool {
-    let waiter: Deferred<Void>? = shared.withLock { state in
-      guard state.phase == .opening else { return nil }
+    await wait(\.opening) { $0.phase == .opening }
+  }
+
+  /// Waits in one of the lists, if the state demands it, and returns whether it did.
+  @discardableResult
+  private func wait(
+    _ list: WritableKeyPath<Waiters, [Deferred<Void>]>,
+    if isDue: (DiskState) -> Bool,
+  ) async -> Bool {
+    let waiter = shared.withLock { state -> Deferred<Void>? in
+      guard isDue(state) else { return nil }
       let waiter = Deferred<Void>()
-      // Within the lock, so that the opening cannot end in between.
-      self.waiters.withLock { $0.opening.append(waiter) }
+      // Within the lock, so that the end of the wait cannot come in between.
+      self.waiters.withLock { $0[keyPath: list].append(waiter) }
       return waiter
     }
     await waiter?.value()
@@ -25,7 +34,7 @@ extension DiskCache {
   @discardableResult
   func stage(
     _ hash: KeyHash,
-    _ decide: (DiskState) -> (DiskOperation, StagedView.Content)?,
+    _ decide: (DiskState) -> (operation: DiskOperation, view: DiskOperation)?,
   ) -> Bool {
     let uptime = clock.uptime
     // Replaced and forgotten entries are released without the lock.
@@ -80,19 +89,12 @@ extension DiskCache {
   }
 
   func waitForRoom() async {
-    let waiter: Deferred<Void>? = shared.withLock { state in
-      guard state.stagedBytes > self.options.stagingLimit, state.isDraining else { return nil }
-      let waiter = Deferred<Void>()
-      // Within the lock, so that the drain that makes room has not ended yet.
-      self.waiters.withLock { $0.room.append(waiter) }
-      return waiter
-    }
-    await waiter?.value()
+    await wait(\.room) { $0.stagedBytes > options.stagingLimit && $0.isDraining }
   }
 
   /// Enqueues work and returns `false` if the system has no thread for it, in which case every look-up is a miss.
   func enqueue(_ work: @escaping @Sendable () -> Void) -> Bool {
-    (try? writing.enqueue { _ in work() }) != nil
+    (try? writer.writing.enqueue { _ in work() }) != nil
   }
 
   @discardableResult
@@ -100,7 +102,7 @@ extension DiskCache {
     let answer = Deferred<Answer?>()
     let writer = writer
     do {
-      try writing.enqueue { _ in answer.resolve(work(writer)) }
+      try writer.writing.enqueue { _ in answer.resolve(work(writer)) }
     } catch {
       answer.resolve(nil)
     }

@@ -32,13 +32,12 @@ public final class DiskCache: DataCaching {
   /// The folder.
   public let directory: URL
 
-  let folder: DiskFolder
-  let options: DiskOptions
-  let clock: any TimeSource
-  let shared: Lock<DiskState>
   let writer: DiskWriter
-  let writing: WorkQueue
-  let reading: WorkQueue
+  var folder: DiskFolder { writer.folder }
+  var options: DiskOptions { writer.options }
+  var clock: any TimeSource { writer.clock }
+  var shared: Lock<DiskState> { writer.shared }
+  let reading = WorkQueue(label: "vitrine-read", width: 3)
   let waiters = Lock(Waiters())
   private let warnings: DiskWarnings
   /// The reason why this cache may not write to the folder; `nil` if it writes, or another cache does.
@@ -87,18 +86,15 @@ public final class DiskCache: DataCaching {
     clock: any TimeSource,
     warn: @escaping @Sendable (String) -> Void = { _ in },
   ) throws(DiskCacheError) {
-    self.directory = directory
-    self.options = options
-    self.clock = clock
-    folder = DiskFolder(path: directory.path, files: files)
+    let folder = DiskFolder(path: directory.path, files: files)
     let warnings = DiskWarnings(warn)
-    self.warnings = warnings
+    (self.directory, self.warnings) = (directory, warnings)
     var lockFile: (any DiskFile)?
     var refusal: FileError?
     do throws(FileError) {
       if !options.readsOnly {
         try files.makeFolder(folder.path)
-        lockFile = try files.open(folder.path("lock"), isWritable: true, isCreated: true)
+        lockFile = try folder.create("lock")
       }
     } catch {
       // A readable folder is read, as if another cache wrote to it.
@@ -108,25 +104,10 @@ public final class DiskCache: DataCaching {
       refusal = error
     }
     self.refusal = refusal
-    var state = DiskState()
-    state.isReader = lockFile?.tryLock() != true
-    let isReader = state.isReader
-    shared = Lock(state)
-    let writing = WorkQueue(label: "vitrine-write", width: 1)
-    self.writing = writing
-    reading = WorkQueue(label: "vitrine-read", width: 3)
-    writer = DiskWriter(
-      folder: folder,
-      options: options,
-      clock: clock,
-      shared: shared,
-      lockFile: isReader ? nil : lockFile,
-      writing: writing,
-      warn: { warnings.tell($0) },
-    )
-    let isEnqueued = enqueue { [shared, waiters, writer] in
+    writer = DiskWriter(folder: folder, options: options, clock: clock, lockFile: lockFile) { warnings.tell($0) }
+    let isEnqueued = enqueue { [waiters, writer] in
       writer.open()
-      shared.withLock { $0.phase = .open }
+      writer.shared.withLock { $0.phase = .open }
       Self.resolve(waiters, \.opening)
     }
     if !isEnqueued { shared.withLock { $0.phase = .closed } }
@@ -146,8 +127,8 @@ public final class DiskCache: DataCaching {
     let size = entry.data.count + entry.metadata.count + key.bytes.count
     let mayKeep = size <= options.entryLimit && entry.metadata.count + key.bytes.count <= options.segmentSize / 2
     stage(hash) { state in
-      guard mayKeep else { return (.remove, .removed) }
-      return (.put(key, entry), .entry(key, entry))
+      let operation = mayKeep ? DiskOperation.put(key, entry) : .remove
+      return (operation, operation)
     }
     await waitForRoom()
   }
@@ -163,19 +144,17 @@ public final class DiskCache: DataCaching {
     return stage(hash) { state in
       guard metadata.count <= self.options.segmentSize / 2 else { return nil }
       switch state.staged[hash]?.content {
-      case .entry(let key, var entry):
+      case .put(let key, var entry):
         guard entry.contentID == contentID, let target = state.staged[hash]?.entrySequence else { return nil }
         (entry.expires, entry.metadata) = (expires, metadata)
-        return (.renew(target: target, expires: seconds, metadata: metadata), .entry(key, entry))
-      case .removed:
+        return (.renew(target: target, expires: seconds, metadata: metadata), .put(key, entry))
+      case .remove:
         return nil
-      case .renewal, nil:
+      case .renew, nil:
         // The content was read without the lock, so the entry may have changed.
         guard let target = state.index[hash]?.sequence, target == known.sequence else { return nil }
-        return (
-          .renew(target: target, expires: seconds, metadata: metadata),
-          .renewal(target: target, expires: seconds, metadata: metadata),
-        )
+        let renewal = DiskOperation.renew(target: target, expires: seconds, metadata: metadata)
+        return (renewal, renewal)
       }
     }
   }
@@ -185,7 +164,7 @@ public final class DiskCache: DataCaching {
     let hash = await hash(of: key)
     stage(hash) { state in
       let isKnown = state.index[hash] != nil || state.staged[hash] != nil || state.owedRemovals[hash] != nil
-      return isKnown ? (.remove, .removed) : nil
+      return isKnown ? (.remove, .remove) : nil
     }
   }
 
@@ -207,13 +186,6 @@ public final class DiskCache: DataCaching {
     await onWriter { $0.drain() }
   }
 
-  /// Removes the entries for which `isRemoved` returns `true`.
-  ///
-  /// Reads the keys of all entries. Complexity: O(n).
-  public func removeAll(where isRemoved: @Sendable (DataCacheEntry) -> Bool) async {
-    for entry in await entries() where isRemoved(entry) { await remove(entry.key) }
-  }
-
   // MARK: - All entries
 
   /// Returns all entries without their bodies, in no particular order.
@@ -221,18 +193,15 @@ public final class DiskCache: DataCaching {
   /// Waits for ``flush()``, then reads the keys. Complexity: O(n).
   public func entries() async -> [DataCacheEntry] {
     await flush()
-    let (staged, index, segments) = shared.withLock { ($0.staged, $0.index, $0.segments) }
-    let folder = folder
+    let (state, folder) = (shared.withLock { $0 }, folder)
     let stored = try? await reading.run { _ in
-      index.allParts.flatMap { part in
-        part.compactMap { hash, entry -> DataCacheEntry? in
-          guard staged[hash] == nil, let segment = segments[entry.record.segment] else { return nil }
-          return folder.summary(at: DiskFolder.Place(entry: entry, hash: hash, segment: segment))
-        }
+      state.index.allParts.flatMap { part in
+        part.keys.lazy.filter { state.staged[$0] == nil }.compactMap { state.place(of: $0) }
+          .compactMap { folder.summary(at: $0) }
       }
     }
-    let own = staged.values.compactMap { view -> DataCacheEntry? in
-      guard case .entry(let key, let data) = view.content else { return nil }
+    let own = state.staged.values.compactMap { view -> DataCacheEntry? in
+      guard case .put(let key, let data) = view.content else { return nil }
       return DataCacheEntry(data, for: key, hits: Int(view.hits))
     }
     return (stored ?? []) + own
@@ -247,12 +216,12 @@ public final class DiskCache: DataCaching {
       for (hash, view) in state.staged {
         let known = state.index[hash]
         switch view.content {
-        case .entry(_, let data):
+        case .put(_, let data):
           if let known { counts[Int(known.lane)] -= 1 }
           counts[Int(data.kind.rawValue)] += 1
-        case .removed:
+        case .remove:
           if let known { counts[Int(known.lane)] -= 1 }
-        case .renewal:
+        case .renew:
           break
         }
       }
@@ -273,31 +242,20 @@ public final class DiskCache: DataCaching {
   public var isReadOnly: Bool { shared.withLock { $0.isReader } }
 
   /// Waits until everything that was stored has reached the device.
-  public func flush() async {
-    await opened()
-    await onWriter { $0.flush() }
-  }
+  public func flush() async { await onWriter { $0.flush() } }
 
   /// Writes everything, including the index, and releases the folder to other caches.
   ///
   /// The cache is empty afterwards.
-  public func close() async {
-    await opened()
-    await onWriter { $0.close() }
-  }
+  public func close() async { await onWriter { $0.close() } }
 
   /// Evicts until the folder takes up at most this many bytes.
-  public func trim(to size: Int) async {
-    await opened()
-    if isReadOnly { return }
-    await onWriter { $0.trim(to: max(0, size)) }
-  }
+  public func trim(to size: Int) async { await onWriter { $0.trim(to: max(0, size)) } }
 
   /// Reads and verifies every entry, and drops damaged ones.
   ///
   /// Complexity: O(bytes).
   package func verify() async -> DiskVerification {
-    await opened()
-    return await onWriter { $0.verify() } ?? DiskVerification()
+    await onWriter { $0.verify() } ?? DiskVerification()
   }
 }

@@ -74,7 +74,6 @@ extension DiskCache: PartialStoring {
     let isMine = shared.withLock { state in
       guard state.epoch == partial.epoch, state.partials[hash] == partial.number else { return false }
       state.partials[hash] = nil
-      state.streamed[partial.number]?.isOpen = true
       return true
     }
     guard isMine else { return nil }

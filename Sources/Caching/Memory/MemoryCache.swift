@@ -59,15 +59,9 @@ public final class MemoryCache<Value: Sendable>: Sendable {
     isObject =
       MemoryLayout<Value>.size == MemoryLayout<AnyObject>.size
       && (Value.self is AnyObject.Type || Value.self is any ObjectValue.Type)
-    storage = MemoryStore(
-      limits: MemoryStore.Limits(
-        cost: max(0, costLimit),
-        count: max(0, countLimit),
-        entryCost: max(0, entryCostLimit),
-      ),
-      clock: clock,
-      eviction: eviction,
-    )
+    let (cost, count, entryCost) = (max(0, costLimit), max(0, countLimit), max(0, entryCostLimit))
+    let limits = MemoryStore.Limits(cost: cost, count: count, entryCost: entryCost)
+    storage = MemoryStore(limits: limits, clock: clock, eviction: eviction)
   }
 
   /// The maximum total cost of all entries, in bytes.
@@ -147,15 +141,8 @@ public final class MemoryCache<Value: Sendable>: Sendable {
   ) -> Bool {
     let expiration = expiration ?? self.expiration
     let expires = expiration == .never ? nil : expiration.date(from: storage.clock.now)
-    return storage.store(
-      MemoryStore.Entry(
-        key: key,
-        value: box(value),
-        cost: max(0, cost),
-        group: group,
-        expires: expires.expirySeconds,
-      )
-    )
+    let fields = MemoryStore.ColdFields(key: key, group: group, expires: expires.expirySeconds)
+    return storage.store(MemoryStore.Entry(cold: fields, value: box(value), cost: max(0, cost)))
   }
 
   /// Removes the value for a key and returns it.
@@ -186,16 +173,6 @@ public final class MemoryCache<Value: Sendable>: Sendable {
   /// Evicts entries until their total cost is at most `cost` bytes.
   public func trim(toCost cost: Int) {
     storage.trim(to: EvictionGoal(cost: max(0, cost), count: .max), .trim)
-  }
-
-  /// Evicts entries until at most `count` are left.
-  package func trim(toCount count: Int) {
-    storage.trim(to: EvictionGoal(cost: .max, count: max(0, count)), .trim)
-  }
-
-  /// Evicts all entries that are not held.
-  package func removeAllUnheld() {
-    storage.removeAll(includingHeld: false, .trim)
   }
 
   /// Evicts under memory pressure, as ``trims(under:)`` says.

@@ -54,7 +54,8 @@ public final class MemoryDataCache: DataCaching {
   ///
   /// The older one is removed even if the new one is too large to be stored.
   public func store(_ entry: CachedData, for key: CacheKey) async {
-    cache.store(entry, for: key, cost: Self.size(of: entry, key), group: key)
+    let size = entry.data.count + entry.metadata.count + key.bytes.count
+    cache.store(entry, for: key, cost: size, group: key)
   }
 
   /// Replaces the expiry and metadata of an entry, if it still has the given content.
@@ -101,10 +102,6 @@ public final class MemoryDataCache: DataCaching {
 
   /// Returns at once, since nothing outlives the process.
   public func flush() async {}
-
-  private static func size(of entry: CachedData, _ key: CacheKey) -> Int {
-    entry.data.count + entry.metadata.count + key.bytes.count
-  }
 }
 
 extension MemoryDataCache: WarmDataCaching {

@@ -4,18 +4,20 @@ import VitrineRuntime
 struct EvictionGoal: Sendable {
   var cost: Int
   var count: Int
+
+  static let none = EvictionGoal(cost: 0, count: 0)
 }
 
 extension MemoryStore.Totals {
   /// Returns the cost and count in excess of a goal if `need` is added.
-  func excess(over goal: EvictionGoal, with need: EvictionGoal = EvictionGoal(cost: 0, count: 0)) -> EvictionGoal {
+  func excess(over goal: EvictionGoal, with need: EvictionGoal = .none) -> EvictionGoal {
     EvictionGoal(
       cost: max(0, statistics.cost + need.cost - goal.cost),
       count: max(0, statistics.count + need.count - goal.count),
     )
   }
 
-  func exceeds(_ goal: EvictionGoal, with need: EvictionGoal = EvictionGoal(cost: 0, count: 0)) -> Bool {
+  func exceeds(_ goal: EvictionGoal, with need: EvictionGoal = .none) -> Bool {
     let excess = excess(over: goal, with: need)
     return excess.cost > 0 || excess.count > 0
   }
@@ -46,10 +48,9 @@ extension MemoryStore {
   }
 
   func setLimits(_ change: (inout Limits) -> Void) {
-    let need = EvictionGoal(cost: 0, count: 0)
     let goal = totals.withLock { totals in
       change(&totals.limits)
-      return totals.ampleGoal(for: need)
+      return totals.ampleGoal(for: .none)
     }
     guard let goal else { return }
     evict(to: goal, .limit, includingHeld: false)

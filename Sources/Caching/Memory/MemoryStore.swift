@@ -20,15 +20,24 @@ final class MemoryStore: Sendable {
     var goal: EvictionGoal { EvictionGoal(cost: min(cost, Self.ceiling), count: count) }
   }
 
-  struct Entry: Sendable {
+  /// The fields of an entry that a look-up does not need.
+  struct ColdFields: Sendable {
     var key: CacheKey
-    var value: any AnyObject & Sendable
-    var cost: Int
     var group: CacheKey?
     /// Seconds since the reference date, infinite for never.
-    var expires: Double
+    var expires = Double.infinity
     /// The number of the entry in the list of its group, see ``MemoryGroups``.
     var member = -1
+  }
+
+  struct Entry: Sendable {
+    var cold: ColdFields
+    var value: any AnyObject & Sendable
+    var cost: Int
+
+    var key: CacheKey { cold.key }
+    var group: CacheKey? { cold.group }
+    var expires: Double { cold.expires }
   }
 
   struct Totals: Sendable {
@@ -147,7 +156,7 @@ final class MemoryStore: Sendable {
     return withShard(of: group) { $0.groups.members(of: group) }.compactMap { key, number in
       withShard(of: key) { shard in
         guard let place = shard.table.place(of: key, freshAt: now), let entry = shard.table.entry(place),
-          entry.group == group, entry.member == number
+          entry.group == group, entry.cold.member == number
         else { return nil }
         return (entry, shard.table.id(place))
       }
@@ -167,7 +176,7 @@ final class MemoryStore: Sendable {
       return false
     }
     var entry = entry
-    if let group = entry.group { entry.member = withShard(of: group) { $0.groups.add(entry.key, to: group) } }
+    if let group = entry.group { entry.cold.member = withShard(of: group) { $0.groups.add(entry.key, to: group) } }
     while true {
       switch insert(entry) {
       case .stored(let older):
@@ -218,9 +227,7 @@ final class MemoryStore: Sendable {
     return entry?.value
   }
 
-  func removeAll() { removeAll(includingHeld: true, .removal) }
-
-  func removeAll(includingHeld: Bool, _ reason: Reason) {
+  func removeAll(includingHeld: Bool = true, _ reason: Reason = .removal) {
     for entries in shards.each({ $0.table.removeAll(includingHeld: includingHeld) }) { finish(entries, reason) }
   }
 
@@ -283,7 +290,7 @@ final class MemoryStore: Sendable {
 
   func unlist(_ entry: Entry?) {
     guard let entry, let group = entry.group else { return }
-    withShard(of: group) { $0.groups.remove(entry.member) }
+    withShard(of: group) { $0.groups.remove(entry.cold.member) }
   }
 
   enum Reason {

@@ -37,11 +37,8 @@ struct MemoryTable {
   }
 
   /// The fields that a look-up does not need.
-  private struct Rest {
-    var key: CacheKey
-    var group: CacheKey?
-    var member = -1
-    var expires = Double.infinity
+  private struct ColdFields {
+    var fields: MemoryStore.ColdFields
     var id: UInt64 = 0
     var holds = 0
   }
@@ -55,11 +52,11 @@ struct MemoryTable {
     var uses: UInt32
   }
 
-  private static let noRest = Rest(key: CacheKey(bytes: []))
+  private static let unused = ColdFields(fields: MemoryStore.ColdFields(key: CacheKey(bytes: [])))
 
   private var index = PlaceIndex()
   private var places: [Place] = []
-  private var rests: [Rest] = []
+  private var cold: [ColdFields] = []
   private var free: [Int] = []
   /// The id of the latest entry.
   private var lastID: UInt64 = 0
@@ -73,12 +70,12 @@ struct MemoryTable {
 
   /// Returns the place of the entry of this key and id, if it has not been replaced or removed.
   func place(of key: CacheKey, id: UInt64) -> Int? {
-    place(of: key).flatMap { rests[$0].id == id ? $0 : nil }
+    place(of: key).flatMap { cold[$0].id == id ? $0 : nil }
   }
 
   /// Returns the place of an entry that has not expired.
   func place(of key: CacheKey, freshAt now: Double) -> Int? {
-    place(of: key).flatMap { rests[$0].expires > now ? $0 : nil }
+    place(of: key).flatMap { cold[$0].fields.expires > now ? $0 : nil }
   }
 
   @inline(__always)
@@ -97,26 +94,17 @@ struct MemoryTable {
   // MARK: - Other fields
 
   func cost(_ place: Int) -> Int { places[place].cost.value }
-  func expires(_ place: Int) -> Double { rests[place].expires }
-  func id(_ place: Int) -> UInt64 { rests[place].id }
+  func expires(_ place: Int) -> Double { cold[place].fields.expires }
+  func id(_ place: Int) -> UInt64 { cold[place].id }
   func isHeld(_ place: Int) -> Bool { places[place].cost.isHeld }
 
   func entry(_ place: Int) -> MemoryStore.Entry? {
-    guard let value = places[place].value else { return nil }
-    let rest = rests[place]
-    return MemoryStore.Entry(
-      key: rest.key,
-      value: value,
-      cost: cost(place),
-      group: rest.group,
-      expires: rest.expires,
-      member: rest.member,
-    )
+    places[place].value.map { MemoryStore.Entry(cold: cold[place].fields, value: $0, cost: cost(place)) }
   }
 
   /// The entries with their ids and numbers of uses.
   var entries: [(entry: MemoryStore.Entry, id: UInt64, uses: Int)] {
-    places.indices.compactMap { place in entry(place).map { ($0, rests[place].id, Int(places[place].uses)) } }
+    places.indices.compactMap { place in entry(place).map { ($0, cold[place].id, Int(places[place].uses)) } }
   }
 
   /// The entries that may leave.
@@ -140,17 +128,11 @@ struct MemoryTable {
     let older = used.flatMap { self.entry($0) }
     if place == places.count {
       places.append(Place())
-      rests.append(Self.noRest)
+      cold.append(Self.unused)
     }
     if used == nil { index.insert(entry.key.hash, place) }
     lastID += 1
-    rests[place] = Rest(
-      key: entry.key,
-      group: entry.group,
-      member: entry.member,
-      expires: entry.expires,
-      id: lastID,
-    )
+    cold[place] = ColdFields(fields: entry.cold, id: lastID)
     places[place].bytes = entry.key.bytes
     places[place].value = entry.value
     places[place].cost = Cost()
@@ -171,7 +153,7 @@ struct MemoryTable {
     guard let entry = entry(place) else { return nil }
     index.remove(entry.key.hash, place)
     places[place] = Place()
-    rests[place] = Self.noRest
+    cold[place] = Self.unused
     free.append(place)
     return entry
   }
@@ -183,8 +165,8 @@ struct MemoryTable {
 
   /// Adds to the number of holds of an entry, if it is still the same one.
   mutating func hold(_ place: Int, id: UInt64, _ change: Int) {
-    guard rests[place].id == id else { return }
-    rests[place].holds += change
-    places[place].cost.isHeld = rests[place].holds > 0
+    guard cold[place].id == id else { return }
+    cold[place].holds += change
+    places[place].cost.isHeld = cold[place].holds > 0
   }
 }

@@ -61,6 +61,5 @@ extension ImageEncoder where Self == AVIFEncoder {
 }
 
 extension AVIFEncoder: MeasuredEncoder {
-  /// Planes, and libaom's copies of them: 48 megapixels take 0.9 GB.
-  package var byteCountPerPixel: Int { 20 }
+  package var byteCountPerPixel: Int { format.row.encodingByteCount }
 }

@@ -52,6 +52,5 @@ extension ImageEncoder where Self == JXLEncoder {
 }
 
 extension JXLEncoder: MeasuredEncoder {
-  /// libjxl's planes of floating-point numbers: 48 megapixels take 2 GB.
-  package var byteCountPerPixel: Int { 40 }
+  package var byteCountPerPixel: Int { format.row.encodingByteCount }
 }

@@ -12,7 +12,8 @@ import VitrineRuntime
 /// ```
 /// A drawing fills the requested size even if that is larger than its nominal size; `TargetSize.enlarges` makes no
 /// difference. The nominal size is its `width` and `height`, or the size of its `viewBox`, or 300x150 pixels; an em is one
-/// of 16 pixels. Nothing outside the file is loaded: no file, no URL, no entity. librsvg limits the number of references.
+/// of 16 pixels. Nothing outside the file is loaded: no file, no URL, no entity. librsvg limits the number of references. A
+/// file that gzip has compressed (`.svgz`) may become as long as an eighth of `DecodeLimits.memoryByteCount`.
 ///
 /// librsvg draws in one step, so cancellation and the time limit take effect only before and after. What it holds meanwhile
 /// cannot be told from the file: a small one may take all the memory and time that there is, or end the program. Drawings
@@ -30,7 +31,7 @@ public struct SVGDecoder: ImageDecoder, VitrineDecoder {
     format: ImageFormat,
     limits: DecodeLimits,
   ) throws(ImageError) -> ImageInfo? {
-    let size = try unsafe SVGDocument(bytes).size
+    let size = try unsafe SVGDocument(bytes, limits).size
     guard size.width < 1e9, size.height < 1e9 else {
       throw ImageError(
         .overLimit,
@@ -47,7 +48,7 @@ public struct SVGDecoder: ImageDecoder, VitrineDecoder {
     info.hasAlpha = true
     info.isVector = true
     // Of an ordinary drawing; nothing is refused for it.
-    info.workingByteCount = min(8 * bytes.count, limits.memoryByteCount / 4)
+    info.workingByteCount = min(SVGDocument.textCost * bytes.count, limits.memoryByteCount / 4)
     return info
   }
 
@@ -75,7 +76,7 @@ public struct SVGDecoder: ImageDecoder, VitrineDecoder {
           + " or \(limits.mostHeldPixels) in all",
       )
     }
-    let document = try unsafe SVGDocument(bytes)
+    let document = try unsafe SVGDocument(bytes, limits)
     let (width, height) = (max(1, Int(scaled.0.rounded())), max(1, Int(scaled.1.rounded())))
     let part = request.drawnPart ?? PixelRegion(x: 0, y: 0, width: width, height: height)
     return HeldRows(width: part.width, height: part.height, hasAlpha: true) { (pixels, _) throws(ImageError) in

@@ -6,27 +6,47 @@ import VitrineRuntime
 @safe
 final class SVGDocument {
   private static let messageSize = 512
+  /// The bytes that an ordinary drawing takes for each byte of its text.
+  static let textCost = 8
 
   // Owned: made in init, freed in deinit, used by one thread at a time.
   private let document: OpaquePointer
   /// The size in pixels, above 0.
   let size: (width: Double, height: Double)
 
-  init(_ bytes: UnsafeRawBufferPointer) throws(ImageError) {
+  /// Parses a document, which may be compressed.
+  init(_ bytes: UnsafeRawBufferPointer, _ limits: DecodeLimits = DecodeLimits()) throws(ImageError) {
     try SVGDecoder.library.check()
-    var message = [CChar](repeating: 0, count: Self.messageSize)
+    let file = unsafe ByteReader(bytes)
+    if file.starts(with: Gzip.signature) {
+      unsafe (document, size) = try Self.inflate(file, limits).reading(Self.parse)
+    } else {
+      unsafe (document, size) = try Self.parse(file)
+    }
+  }
+
+  /// Returns the text of a compressed file.
+  private static func inflate(_ file: ByteReader, _ limits: DecodeLimits) throws(ImageError) -> [UInt8] {
+    let limit = limits.memoryByteCount / textCost
+    let (text, end) = Gzip.inflate(file, limit: limit)
+    switch end {
+    case .whole: return text
+    case .truncated: throw ImageError(.truncated, format: .svg, "truncated: the file ends inside the drawing")
+    case .damaged: throw ImageError(.corrupt, format: .svg, "corrupt: the compressed file is damaged")
+    case .limit:
+      let detail = "svg with a compressed text of more than \(limit / 1_000_000) MB, over the limit"
+      throw ImageError(.overLimit, format: .svg, limit: .memoryByteCount, detail)
+    }
+  }
+
+  private static func parse(_ text: ByteReader) throws(ImageError) -> (OpaquePointer, (width: Double, height: Double)) {
+    var message = [CChar](repeating: 0, count: messageSize)
     // librsvg copies what it keeps; the message is truncated to its room.
-    guard
-      let document = unsafe vitrine_svg_create(
-        bytes.baseAddress?.assumingMemoryBound(to: UInt8.self),
-        bytes.count,
-        &message,
-        message.count,
-      )
-    else { throw unsafe Self.error(message, isWhole: Self.hasEnd(ByteReader(bytes))) }
-    unsafe self.document = document
-    let reader = unsafe ByteReader(bytes)
-    size = unsafe Self.size(of: document, XMLRoot(reader))
+    let document = unsafe text.bytes.withUnsafeBufferPointer { text in
+      unsafe vitrine_svg_create(text.baseAddress, text.count, &message, message.count)
+    }
+    guard let document = unsafe document else { throw Self.error(message, isWhole: hasEnd(text)) }
+    return unsafe (document, size(of: document, XMLRoot(text)))
   }
 
   deinit { unsafe vitrine_svg_destroy(document) }
@@ -87,9 +107,8 @@ final class SVGDocument {
     pixels.swapRedAndBlue()
   }
 
-  /// Returns `true` if the root element is closed, or nothing tells whether it is.
+  /// Returns `true` if the root element is closed.
   private static func hasEnd(_ file: ByteReader) -> Bool {
-    if file.starts(with: XMLRoot.gzipSignature) { return true }
     // Without the zeros of UTF-16.
     let text = file.copy().filter { $0 != 0 }
     return text.indices.reversed().contains { offset in

@@ -42,7 +42,7 @@ struct AnimationFiles {
       var options = DecodeOptions()
       options.animates = true
       let image = try DecoderRegistry.standard.decode(apng, options)
-      let encoders = HeavyWorkers().encoders
+      let encoders = ExternalCodecs().encoders
       let others: [(String, ImageEncoding)] = [("gif", .gif()), ("webp", .webp()), ("avif", ImageEncoding(.avif))]
       for (name, encoding) in others {
         all.append(File(name: "moving.\(name), made here", data: try encoders.encode(image, as: encoding).data))

@@ -3,11 +3,8 @@ import VitrineRuntime
 
 /// The pictures of a folder.
 package enum FolderListing {
-  /// The endings of names that are pictures without a look into the file.
-  private static let endings: Set<String> = [
-    "jpg", "jpeg", "jpe", "jfif", "png", "apng", "gif", "webp", "bmp", "ico", "cur", "qoi", "avif", "avifs", "heic",
-    "heif", "hif", "jxl", "tif", "tiff", "svg", "svgz",
-  ]
+  /// The extensions of names that are pictures without a look into the file.
+  private static let extensions = Set(ImageFormat.all.filter(\.row.isRead).flatMap(\.fileExtensions))
   /// The number of bytes in which a format is recognised.
   private static let beginning = 4096
 
@@ -65,11 +62,10 @@ package enum FolderListing {
   private static func isPicture(_ path: String) -> Bool {
     let bytes = path.utf8
     if let dot = bytes.lastIndex(of: UInt8(ascii: ".")), bytes.distance(from: dot, to: bytes.endIndex) <= 6 {
-      let ending = path[path.index(after: dot)...].lowercased()
-      if endings.contains(ending) { return true }
+      if extensions.contains(path[path.index(after: dot)...].lowercased()) { return true }
     }
     guard let start = head(of: path) else { return false }
-    return ImageFormat.sniff(start) != nil
+    return ImageFormat.sniff(start)?.row.isRead ?? false
   }
 
   /// Returns the beginning of a file; `nil` if it cannot be read.

@@ -49,8 +49,8 @@ struct GalleryPipeline {
     }
   }
 
-  /// The decoders of the gallery: in the program, and of heavy formats in workers.
-  static let decoders = HeavyWorkers().decoders
+  /// The decoders of the gallery: in the program, and of external formats in workers.
+  static let decoders = ExternalCodecs().decoders
 
   /// Makes room in memory for an open photograph, or gives it back to the pictures of the grid.
   func makeRoom(forPhotograph isOpen: Bool) {

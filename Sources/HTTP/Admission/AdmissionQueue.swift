@@ -13,14 +13,6 @@ import VitrineRuntime
 /// - Complexity: O(log n) over the waiting loads for each operation, amortised. To admit one, up to as many hosts as
 ///   there are slots are skipped.
 struct AdmissionQueue<ID: Hashable> {
-  /// The order of equally urgent loads.
-  enum Order {
-    /// Hosts take turns.
-    case hostsTakeTurns
-    /// The oldest load is first, whatever its host.
-    case oldestFirst
-  }
-
   /// A position in the queue.
   struct Place: Hashable, Sendable {
     /// The number of loads of the same host and priority before it, counted from the current turn.
@@ -28,24 +20,15 @@ struct AdmissionQueue<ID: Hashable> {
     fileprivate let sequence: Int
   }
 
-  private struct Entry: HeapEntry, Equatable {
+  /// A load, which counts only while it is equal to the one in ``waiting``.
+  private struct Entry: Comparable {
     let id: ID
-    let priority: Priority
-    let place: Place
-
-    func isBefore(_ other: Entry) -> Bool {
-      (other.priority, place.turn, place.sequence) < (priority, other.place.turn, other.place.sequence)
-    }
-  }
-
-  private struct Waiting {
     let host: String
     var priority: Priority
     var place: Place
 
-    /// Returns whether an entry of a host's heap is the load's current one.
-    func isOf(_ entry: Entry, _ name: String) -> Bool {
-      priority == entry.priority && place == entry.place && host == name
+    static func < (left: Entry, right: Entry) -> Bool {
+      (right.priority, left.place.turn, left.place.sequence) < (left.priority, right.place.turn, right.place.sequence)
     }
   }
 
@@ -66,9 +49,9 @@ struct AdmissionQueue<ID: Hashable> {
 
     /// Drops removed and reprioritised entries, makes the first load the candidate, and returns it if it was not the
     /// candidate before.
-    mutating func nominate(_ name: String, _ all: [ID: Waiting]) -> Entry? {
-      while let first = entries.first, all[first.id]?.isOf(first, name) != true { entries.takeFirst() }
-      if entries.count > 2 * waiting + 64 { entries.keepOnly { all[$0.id]?.isOf($0, name) == true } }
+    mutating func nominate(_ all: [ID: Entry]) -> Entry? {
+      while let first = entries.first, all[first.id] != first { entries.takeFirst() }
+      if entries.count > 2 * waiting + 64 { entries.keepOnly { all[$0.id] == $0 } }
       let first = isBlocked ? nil : entries.first
       guard first != candidate else { return nil }
       candidate = first
@@ -85,33 +68,24 @@ struct AdmissionQueue<ID: Hashable> {
     }
   }
 
-  /// The first load of a host that has a slot.
-  ///
-  /// It counts only while it is the host's candidate.
-  private struct Candidate: HeapEntry {
-    let host: String
-    let entry: Entry
-
-    func isBefore(_ other: Candidate) -> Bool { entry.isBefore(other.entry) }
-  }
-
   /// A host that waits for a token.
-  private struct Sleeper: HeapEntry {
+  private struct Sleeper: Comparable {
     let host: String
     let wake: Duration
 
-    func isBefore(_ other: Sleeper) -> Bool { wake < other.wake }
+    static func < (left: Sleeper, right: Sleeper) -> Bool { left.wake < right.wake }
   }
 
   private let limit: Int?
   private let hostLimit: Int?
   private let hostRate: RateLimit?
-  private let order: Order
+  private let hostsTakeTurns: Bool
   private var bucket: TokenBucket?
-  private var running = 0
-  private var waiting: [ID: Waiting] = [:]
+  private(set) var running = 0
+  private var waiting: [ID: Entry] = [:]
   private var hosts: [String: Host] = [:]
-  private var candidates = PriorityHeap<Candidate>()
+  /// The first loads of the hosts that have a slot, which count only while they are their hosts' candidates.
+  private var candidates = PriorityHeap<Entry>()
   private var sleepers = PriorityHeap<Sleeper>()
   private var nextSequence = 0
   /// The current turn of each priority.
@@ -126,20 +100,20 @@ struct AdmissionQueue<ID: Hashable> {
   ///   - hostLimit: The number of slots of a host.
   ///   - rate: The rate of all loads together. Defaults to none.
   ///   - hostRate: The rate of the loads of a host. Defaults to none.
-  ///   - order: The order of equally urgent loads. Defaults to hosts that take turns.
+  ///   - hostsTakeTurns: `true` if the hosts of equally urgent loads take turns, and `false` if the oldest load is
+  ///     first, whatever its host. Defaults to `true`.
   init(
     limit: Int? = nil,
     hostLimit: Int? = nil,
     rate: RateLimit? = nil,
     hostRate: RateLimit? = nil,
-    order: Order = .hostsTakeTurns,
+    hostsTakeTurns: Bool = true,
   ) {
-    (self.limit, self.hostLimit, self.hostRate, self.order) = (limit, hostLimit, hostRate, order)
+    (self.limit, self.hostLimit, self.hostRate, self.hostsTakeTurns) = (limit, hostLimit, hostRate, hostsTakeTurns)
     bucket = rate.map { TokenBucket($0) }
   }
 
   var waitingCount: Int { waiting.count }
-  var runningCount: Int { running }
   /// The number of hosts with state.
   var hostCount: Int { hosts.count }
 
@@ -154,21 +128,18 @@ struct AdmissionQueue<ID: Hashable> {
   @discardableResult
   mutating func add(_ id: ID, host: String, priority: Priority, place: Place? = nil) -> Place {
     if hosts[host] == nil { hosts[host] = Host(limit: hostLimit, bucket: hostRate.map { TokenBucket($0) }) }
-    let place = place ?? newPlace(of: host, priority)
-    waiting[id] = Waiting(host: host, priority: priority, place: place)
+    let place = place ?? Place(turn: nextTurn(of: host, priority), sequence: nextSequence)
+    nextSequence += 1
+    let entry = Entry(id: id, host: host, priority: priority, place: place)
+    waiting[id] = entry
     hosts[host]?.waiting += 1
-    hosts[host]?.entries.add(Entry(id: id, priority: priority, place: place))
+    hosts[host]?.entries.add(entry)
     refresh(host)
     return place
   }
 
-  private mutating func newPlace(of host: String, _ priority: Priority) -> Place {
-    defer { nextSequence += 1 }
-    return Place(turn: nextTurn(of: host, priority), sequence: nextSequence)
-  }
-
   private mutating func nextTurn(of host: String, _ priority: Priority) -> Int {
-    guard order == .hostsTakeTurns else { return 0 }
+    guard hostsTakeTurns else { return 0 }
     let now = turns[priority] ?? 0
     let turn = max(now, (hosts[host]?.turns[priority]).map { $0 + 1 } ?? now)
     hosts[host]?.turns[priority] = turn
@@ -190,7 +161,7 @@ struct AdmissionQueue<ID: Hashable> {
     entry.priority = priority
     entry.place.turn = nextTurn(of: entry.host, priority)
     waiting[id] = entry
-    hosts[entry.host]?.entries.add(Entry(id: id, priority: priority, place: entry.place))
+    hosts[entry.host]?.entries.add(entry)
     refresh(entry.host)
   }
 
@@ -199,15 +170,15 @@ struct AdmissionQueue<ID: Hashable> {
     forgetFull(now)
     wakeHosts(now)
     guard limit.map({ running < $0 }) ?? true, bucket?.hasToken(at: now) ?? true else { return nil }
-    var skipped: [Candidate] = []
+    var skipped: [Entry] = []
     defer { for candidate in skipped { candidates.add(candidate) } }
-    while let next = firstCandidate(), !onlyUrgentMayStart || next.entry.priority >= .high {
+    while let next = firstCandidate(), !onlyUrgentMayStart || next.priority >= .high {
       candidates.takeFirst()
       if !mayStart(next) {
         skipped.append(next)
       } else if hostRate == nil || hosts[next.host]?.bucket?.hasToken(at: now) ?? true {
         start(next, now)
-        return next.entry.id
+        return next.id
       } else {
         sleep(next.host)
       }
@@ -253,26 +224,26 @@ struct AdmissionQueue<ID: Hashable> {
   private var onlyUrgentMayStart: Bool { limit.map { running >= $0 - $0 / 8 } ?? false }
 
   /// Returns whether a load may take one of the free slots.
-  private func mayStart(_ next: Candidate) -> Bool {
+  private func mayStart(_ next: Entry) -> Bool {
     guard let limit, running >= limit - 2 * (limit / 8), let host = hosts[next.host] else { return true }
     if onlyUrgentMayStart { return host.running < max(1, (hostLimit ?? limit) / 2) }
-    return next.entry.priority >= .high || host.running == 0
+    return next.priority >= .high || host.running == 0
   }
 
-  private mutating func start(_ next: Candidate, _ now: Duration) {
+  private mutating func start(_ next: Entry, _ now: Duration) {
     // The host is changed in place: a copy would copy its waiting loads.
     hosts[next.host]?.start(now, takesSlot: limit != nil)
     bucket?.take(at: now)
     if limit != nil { running += 1 }
-    waiting[next.entry.id] = nil
-    turns[next.entry.priority] = max(turns[next.entry.priority] ?? 0, next.entry.place.turn)
+    waiting[next.id] = nil
+    turns[next.priority] = max(turns[next.priority] ?? 0, next.place.turn)
     refresh(next.host)
   }
 
   /// Drops candidates that no longer count, and returns the first that does.
-  private mutating func firstCandidate() -> Candidate? {
+  private mutating func firstCandidate() -> Entry? {
     while let first = candidates.first {
-      if hosts[first.host]?.candidate == first.entry { return first }
+      if hosts[first.host]?.candidate == first { return first }
       candidates.takeFirst()
     }
     return nil
@@ -280,11 +251,9 @@ struct AdmissionQueue<ID: Hashable> {
 
   /// Brings the candidate of a host up to date, and drops the host if it is idle.
   private mutating func refresh(_ name: String) {
-    if let entry = hosts[name]?.nominate(name, waiting) {
-      candidates.add(Candidate(host: name, entry: entry))
-      guard candidates.count > 2 * hosts.count + 64 else { return }
-      let current = hosts.compactMap { name, host in host.candidate.map { Candidate(host: name, entry: $0) } }
-      candidates = PriorityHeap(current)
+    if let entry = hosts[name]?.nominate(waiting) {
+      candidates.add(entry)
+      if candidates.count > 2 * hosts.count + 64 { candidates = PriorityHeap(hosts.values.compactMap(\.candidate)) }
     } else if let host = hosts[name], host.running == 0, host.waiting == 0, host.limit == hostLimit,
       host.bucket?.isUnused ?? true
     {

@@ -1,13 +1,7 @@
-/// An element of a ``PriorityHeap``.
-protocol HeapEntry {
-  /// Returns whether this entry precedes another.
-  func isBefore(_ other: Self) -> Bool
-}
-
-/// A binary heap with the first entry on top.
+/// A binary heap with the smallest entry on top.
 ///
 /// - Complexity: O(log n) to add and to take.
-struct PriorityHeap<Entry: HeapEntry> {
+struct PriorityHeap<Entry: Comparable> {
   private var entries: [Entry]
 
   /// Creates a heap.
@@ -15,7 +9,7 @@ struct PriorityHeap<Entry: HeapEntry> {
   /// - Complexity: O(n log n).
   init(_ entries: [Entry] = []) {
     // A sorted array is a heap.
-    self.entries = entries.sorted { $0.isBefore($1) }
+    self.entries = entries.sorted()
   }
 
   var count: Int { entries.count }
@@ -24,7 +18,7 @@ struct PriorityHeap<Entry: HeapEntry> {
   mutating func add(_ entry: Entry) {
     entries.append(entry)
     var child = entries.count - 1
-    while child > 0, entries[child].isBefore(entries[(child - 1) / 2]) {
+    while child > 0, entries[child] < entries[(child - 1) / 2] {
       entries.swapAt(child, (child - 1) / 2)
       child = (child - 1) / 2
     }
@@ -38,8 +32,8 @@ struct PriorityHeap<Entry: HeapEntry> {
     var parent = 0
     while 2 * parent + 1 < entries.count {
       var child = 2 * parent + 1
-      if child + 1 < entries.count, entries[child + 1].isBefore(entries[child]) { child += 1 }
-      guard entries[child].isBefore(entries[parent]) else { break }
+      if child + 1 < entries.count, entries[child + 1] < entries[child] { child += 1 }
+      guard entries[child] < entries[parent] else { break }
       entries.swapAt(child, parent)
       parent = child
     }

@@ -16,7 +16,7 @@ final class CurlEngine: @unchecked Sendable {
 
   let mailbox: CurlMailbox
   /// The queue for hooks that may block.
-  let hookQueue = HookCalls.makeQueue()
+  let hookQueue = WorkQueue.forHooks()
   private let options: CurlLoader.Options
   private let multi: UnsafeMutableRawPointer
   private let share: UnsafeMutableRawPointer?
@@ -79,6 +79,7 @@ final class CurlEngine: @unchecked Sendable {
       gatherEnded()
       endTimedOut()
       releaseAbandoned()
+      admit()
       // New transfers have work to do, so polling now would only waste a system call.
       if !hasLaunched { unsafe vitrine_curl_multi_poll(multi, nil, 0, pollTime, nil) }
     }
@@ -97,9 +98,9 @@ final class CurlEngine: @unchecked Sendable {
   private func close() {
     let late = mailbox.close()
     for transfer in Array(transfers.values) {
-      finish(transfer, transfer.error(.cancelled, "the loader was released"))
+      finish(transfer, transfer.chain.error(.cancelled, "the loader was released"))
     }
-    for case .start(let transfer) in late { transfer.end(transfer.error(.cancelled, "the loader was released")) }
+    for case .start(let transfer) in late { transfer.end(transfer.chain.error(.cancelled, "the loader was released")) }
     for handle in abandoned { unsafe vitrine_curl_multi_remove_handle(multi, handle.easy) }
     abandoned = []
     idleHandles = []
@@ -120,39 +121,29 @@ final class CurlEngine: @unchecked Sendable {
   private func obey(_ command: CurlMailbox.Command) {
     switch command {
     case .start(let transfer): enqueue(transfer)
-    case .cancel(let transfer): finish(transfer, transfer.error(.cancelled, "was cancelled"))
+    case .cancel(let transfer): finish(transfer, transfer.chain.error(.cancelled, "was cancelled"))
     case .resume(let transfer):
-      transfer.lastProgress = now
-      transfer.restartRate(now: now)
-      transfer.resumeIfPaused()
+      transfer.resume(now: now)
       if transfer.isDeliveringHeld { deliverHeld(of: transfer) }
     case .reprioritize(let transfer):
       let priority = transfer.priority
       queue.reprioritize(ObjectIdentifier(transfer), priority)
       preparations.reprioritize(ObjectIdentifier(transfer), priority)
-    case .prepared(let transfer, let result): takePrepared(transfer, result)
-    case .answered(let transfer, let result): takeAnswer(transfer, result)
+    case .hookEnded(let transfer, let result): resume(transfer, after: result)
     }
   }
 
   private func enqueue(_ transfer: CurlTransfer) {
     let id = ObjectIdentifier(transfer)
-    if let objection = transfer.objection(options.addressGuard) {
-      transfers[id] = transfer
-      return finish(transfer, objection)
-    }
     transfers[id] = transfer
+    if let objection = transfer.chain.objection(by: options.addressGuard) { return finish(transfer, objection) }
     transfer.queued = now
     guard transfer.isPrepared else {
       preparations.add(id, host: transfer.url.origin, priority: transfer.priority)
       return
     }
-    transfer.place = queue.add(
-      id,
-      host: transfer.url.origin,
-      priority: transfer.priority,
-      place: transfer.place,
-    )
+    let (host, priority) = (transfer.url.origin, transfer.priority)
+    transfer.place = queue.add(id, host: host, priority: priority, place: transfer.place)
   }
 
   private func admit() {
@@ -173,7 +164,7 @@ final class CurlEngine: @unchecked Sendable {
     endPreparation(of: transfer)
     running[ObjectIdentifier(transfer)] = transfer
     guard let handle = idleHandles.popLast() ?? CurlHandle(engine: self) else {
-      return finish(transfer, transfer.error(.cannotConnect, "no memory for a transfer"))
+      return finish(transfer, transfer.chain.error(.cannotConnect, "no memory for a transfer"))
     }
     transfer.beginHop(now: now)
     transfer.handle = handle
@@ -185,30 +176,23 @@ final class CurlEngine: @unchecked Sendable {
 
   // MARK: - Hooks
 
-  private func takePrepared(_ transfer: CurlTransfer, _ result: Result<HTTPRequest, HTTPError>) {
+  private func resume(_ transfer: CurlTransfer, after result: RedirectChain.Next) {
     // A transfer that has ended meanwhile has already freed its slot.
     guard transfers[ObjectIdentifier(transfer)] != nil else { return }
     switch result {
-    case .success(let request):
-      transfer.adopt(request)
+    case .success(let next?):
+      // A redirect's slot belongs to the host of the hop that has ended. The transfer returns to its old position in the
+      // queue, since the next host has limits too.
+      releaseSlot(of: transfer)
+      transfer.adopt(next)
       enqueue(transfer)
-    case .failure(let error): finish(transfer, error)
-    }
-  }
-
-  private func takeAnswer(_ transfer: CurlTransfer, _ result: Result<HTTPFields?, HTTPError>) {
-    guard transfers[ObjectIdentifier(transfer)] != nil else { return }
-    switch result {
-    case .success(.some(let fields)):
-      transfer.adopt(fields)
-      enqueue(transfer)
-    case .success(.none): deliverHeld(of: transfer)
+    case .success(nil): deliverHeld(of: transfer)
     case .failure(let error): finish(transfer, error)
     }
   }
 
   private func deliverHeld(of transfer: CurlTransfer) {
-    if transfer.deliverHeld() { finish(transfer, transfer.failure) }
+    if transfer.deliverHeld() { finish(transfer, transfer.hop.failure) }
   }
 
   // MARK: - Ends
@@ -216,11 +200,6 @@ final class CurlEngine: @unchecked Sendable {
   private func gatherEnded() {
     var result = CURLE_OK
     var hasAny = false
-    defer {
-      // New commands may be more urgent than the waiting transfers.
-      if hasAny { obeyMail() }
-      admit()
-    }
     while let easy = unsafe vitrine_curl_multi_next_ended(multi, &result) {
       hasAny = true
       guard let handle = unsafe CurlHandle.of(easy) else { continue }
@@ -229,25 +208,17 @@ final class CurlEngine: @unchecked Sendable {
         continue
       }
       if handle.isHTTP2 { queue.raiseLimit(ofHost: transfer.url.origin, to: Self.streamLimit) }
-      if transfer.failure == nil, transfer.isRedirectToFollow {
-        follow(transfer)
-      } else if transfer.failure == nil, transfer.isChallengeToMeet, transfer.isChallengeWhole(result) {
+      if transfer.hop.failure == nil, let head = transfer.hop.head, transfer.chain.isToFollow(head) {
+        resume(transfer, after: transfer.chain.followed(head, options.addressGuard, transfer.hooks, at: now))
+      } else if transfer.hop.failure == nil, let head = transfer.hop.head, transfer.isWholeChallenge(head, result) {
         releaseSlot(of: transfer)
-        transfer.askForAnswer()
+        transfer.askForAnswer(head)
       } else {
-        finish(transfer, transfer.failure ?? transfer.error(for: result, handle))
+        finish(transfer, transfer.hop.failure ?? transfer.error(for: result, handle))
       }
     }
-  }
-
-  private func follow(_ transfer: CurlTransfer) {
-    do throws(HTTPError) {
-      try transfer.redirect(options.addressGuard, at: now) { releaseSlot(of: transfer) }
-      // The transfer returns to its old position in the queue, since the next host has limits too.
-      enqueue(transfer)
-    } catch {
-      finish(transfer, error)
-    }
+    // New commands may be more urgent than the waiting transfers.
+    if hasAny { obeyMail() }
   }
 
   private func finish(_ transfer: CurlTransfer, _ error: HTTPError?) {
@@ -272,14 +243,15 @@ final class CurlEngine: @unchecked Sendable {
     queue.release(host: transfer.url.origin)
     guard let handle = transfer.handle else { return }
     transfer.handle = nil
-    if transfer.hooks.didTransfer != nil {
+    if let didTransfer = transfer.hooks.didTransfer {
       now = systemUptime()
-      transfer.tell(handle.metrics(of: transfer, now: now))
+      didTransfer(handle.metrics(of: transfer, now: now))
     }
-    if handle.isResolved || handle.isConnected || transfer.head != nil || transfer.url.isAddress {
+    if handle.isResolved || handle.isConnected || transfer.hop.head != nil || transfer.url.isAddress {
       release(handle)
     } else {
-      handle.abandon()
+      // libcurl still runs the transfer. Further data aborts it.
+      handle.transfer = nil
       abandoned.append(handle)
     }
   }
@@ -291,9 +263,7 @@ final class CurlEngine: @unchecked Sendable {
   }
 
   private func releaseAbandoned() {
-    guard !abandoned.isEmpty else { return }
     for handle in abandoned where handle.isResolved { releaseAbandoned(handle) }
-    admit()
   }
 
   private func releaseAbandoned(_ handle: CurlHandle) {
@@ -318,17 +288,15 @@ final class CurlEngine: @unchecked Sendable {
 
   private func timeout(of transfer: CurlTransfer) -> (due: Duration, kind: HTTPError.Timeout) {
     let timeouts = transfer.request.timeouts
-    if transfer.handle == nil {
-      // No byte can arrive while a hook runs or the transfer waits for a connection.
-      return ((transfer.started ?? now) + (timeouts.total ?? .seconds(1 << 30)), .total)
-    }
+    let never = now + .seconds(1 << 30)
+    let total = timeouts.total.map { (transfer.started ?? now) + $0 } ?? never
+    // No byte can arrive while a hook runs or the transfer waits for a connection.
+    guard transfer.handle != nil else { return (total, .total) }
     // A paused transfer is silent because of its sink.
-    var next = (due: (transfer.isPaused ? now : transfer.lastProgress) + timeouts.idle, kind: HTTPError.Timeout.idle)
-    if let end = transfer.endOfRateWindow(now: now), end < next.due { next = (end, .minimumRate) }
-    if let total = timeouts.total, let started = transfer.started, started + total < next.due {
-      next = (started + total, .total)
-    }
-    return next
+    let idle = (transfer.isPaused ? now : transfer.hop.lastProgress) + timeouts.idle
+    let rate = transfer.endOfRateWindow(now: now) ?? never
+    let due = min(idle, rate, total)
+    return (due, due == idle ? .idle : due == rate ? .minimumRate : .total)
   }
 
   private func endTimedOut() {
@@ -341,18 +309,18 @@ final class CurlEngine: @unchecked Sendable {
       else { continue }
       if kind == .idle, transfer.handle?.isConnected != true {
         // Before there is a connection, libcurl's own time-out applies. This is a fallback.
-        let latest = transfer.hopStarted + transfer.request.timeouts.connect + .seconds(1)
+        let latest = transfer.hop.started + transfer.request.timeouts.connect + .seconds(1)
         if now >= latest {
-          finish(transfer, transfer.error(.timedOut, timeout: .connect, "no connection could be made in time"))
+          finish(transfer, transfer.chain.error(.timedOut, timeout: .connect, "no connection could be made in time"))
         } else {
-          transfer.lastProgress = latest - transfer.request.timeouts.idle
+          transfer.hop.lastProgress = latest - transfer.request.timeouts.idle
         }
       } else {
-        finish(transfer, transfer.error(.timedOut, timeout: kind, Self.message(of: kind, transfer.request.timeouts)))
+        let message = Self.message(of: kind, transfer.request.timeouts)
+        finish(transfer, transfer.chain.error(.timedOut, timeout: kind, message))
       }
     }
     nextTimeoutCheck = transfers.values.filter { $0.started != nil }.map { timeout(of: $0).due }.min()
-    admit()
   }
 
   private static func message(of kind: HTTPError.Timeout, _ timeouts: HTTPTimeouts) -> String {

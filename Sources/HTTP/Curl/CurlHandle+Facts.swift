@@ -17,14 +17,14 @@ extension CurlHandle {
   /// Returns the metrics of a transfer's hop.
   func metrics(of transfer: CurlTransfer, now: Duration) -> LoadMetrics {
     var metrics = LoadMetrics(url: transfer.url)
-    metrics.status = transfer.head?.status
-    metrics.queued = max(.zero, transfer.hopStarted - transfer.queued)
-    metrics.total = max(.zero, now - transfer.hopStarted)
+    metrics.status = transfer.hop.head?.status
+    metrics.queued = max(.zero, transfer.hop.started - transfer.queued)
+    metrics.total = max(.zero, now - transfer.hop.started)
     metrics.nameLookup = time(CURLINFO_NAMELOOKUP_TIME_T)
     metrics.connected = time(CURLINFO_CONNECT_TIME_T)
     metrics.secured = time(CURLINFO_APPCONNECT_TIME_T)
     // libcurl also counts the end of a connection here.
-    metrics.firstByte = transfer.head == nil ? nil : time(CURLINFO_STARTTRANSFER_TIME_T)
+    metrics.firstByte = transfer.hop.head == nil ? nil : time(CURLINFO_STARTTRANSFER_TIME_T)
     metrics.bytesReceived = Int(clamping: offset(CURLINFO_SIZE_DOWNLOAD_T)) + number(CURLINFO_HEADER_SIZE)
     metrics.isConnectionReused = isConnected && number(CURLINFO_NUM_CONNECTS) == 0
     switch number(CURLINFO_HTTP_VERSION) {

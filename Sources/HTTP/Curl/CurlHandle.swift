@@ -11,7 +11,7 @@ final class CurlHandle {
   private let message: UnsafeMutablePointer<CChar>
 
   /// The transfer of the callbacks.
-  private(set) var transfer: CurlTransfer?
+  var transfer: CurlTransfer?
   /// The reason why the guard refused one of the addresses.
   private(set) var refusal: String?
   private var addressGuard: AddressGuard?
@@ -71,8 +71,7 @@ final class CurlHandle {
     set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
     setMethod(transfer.chain.request)
 
-    let timeouts = request.timeouts
-    set(CURLOPT_CONNECTTIMEOUT_MS, max(1, timeouts.connect.milliseconds))
+    set(CURLOPT_CONNECTTIMEOUT_MS, Int(min(max(request.timeouts.connect / .milliseconds(1), 1), 1e9)))
 
     unsafe set(CURLOPT_SHARE, share)
     if let file = options.certificateFile ?? CurlLibrary.certificateFile {
@@ -82,10 +81,7 @@ final class CurlHandle {
     let bypassesProxies = options.addressGuard.map { !$0.proxies.allowsProxies } ?? false
     if !options.usesProxiesOfEnvironment || bypassesProxies { set(CURLOPT_PROXY, "") }
     // With a proxy in between, the only visible address would be the proxy's.
-    if bypassesProxies {
-      unsafe set(CURLOPT_OPENSOCKETDATA, me)
-      unsafe vitrine_curl_set_open_socket(easy) { unsafe openSocket($0, $1, $2) }
-    }
+    if bypassesProxies { unsafe checkAddresses(me) }
     // Older versions are broken (RFC 8996), even if the system still allows them.
     set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
     if let identity = options.clientCertificate {
@@ -94,12 +90,9 @@ final class CurlHandle {
       if let password = identity.password { set(CURLOPT_KEYPASSWD, password) }
     }
     set(CURLOPT_USERAGENT, options.userAgent)
-    setHeaders(transfer.fieldsToSend, announcesBody: transfer.chain.request.announcesBody)
+    setHeaders(transfer.chain.headers(with: transfer.cookies), announcesBody: transfer.chain.request.announcesBody)
 
-    unsafe set(CURLOPT_HEADERDATA, me)
-    unsafe set(CURLOPT_WRITEDATA, me)
-    unsafe vitrine_curl_set_callback(easy, CURLOPT_HEADERFUNCTION) { unsafe receiveHeader($0, $1, $2, $3) }
-    unsafe vitrine_curl_set_callback(easy, CURLOPT_WRITEFUNCTION) { unsafe receiveBody($0, $1, $2, $3) }
+    unsafe setCallbacks(me)
   }
 
   /// Releases the transfer, so that the handle can be reused.
@@ -108,13 +101,6 @@ final class CurlHandle {
     unsafe vitrine_curl_easy_reset(easy)
     unsafe vitrine_curl_slist_free_all(list)
     unsafe list = nil
-  }
-
-  /// Releases the transfer while libcurl still runs it.
-  ///
-  /// Further data aborts it.
-  func abandon() {
-    transfer = nil
   }
 
   func resume() {
@@ -152,6 +138,41 @@ final class CurlHandle {
     unsafe vitrine_curl_set_pointer(easy, option, value)
   }
 
+  /// Lets the guard check each address before libcurl makes a socket for it.
+  private func checkAddresses(_ me: UnsafeMutableRawPointer) {
+    unsafe set(CURLOPT_OPENSOCKETDATA, me)
+    unsafe vitrine_curl_set_open_socket(easy) { context, _, address in
+      guard let context = unsafe context, let address = unsafe address else { return -1 }
+      // The context is the handle, as above.
+      let handle = unsafe Unmanaged<CurlHandle>.fromOpaque(context).takeUnretainedValue()
+      guard let peer = unsafe IPAddress(socketAddress: vitrine_curl_address(address)), handle.allows(peer) else {
+        return -1
+      }
+      let place = unsafe address.pointee
+      return socket(place.family, place.socktype | CInt(SOCK_CLOEXEC.rawValue), place.protocol)
+    }
+  }
+
+  private func setCallbacks(_ me: UnsafeMutableRawPointer) {
+    unsafe set(CURLOPT_HEADERDATA, me)
+    unsafe set(CURLOPT_WRITEDATA, me)
+    // Each callback returns the number of bytes that it has taken. Any other number aborts the transfer.
+    unsafe vitrine_curl_set_callback(easy, CURLOPT_HEADERFUNCTION) {
+      unsafe receive($0, $1 * $2, $3) { handle, line in
+        unsafe handle.transfer?.receive(headerLine: line, now: handle.now) == true ? line.count : 0
+      }
+    }
+    unsafe vitrine_curl_set_callback(easy, CURLOPT_WRITEFUNCTION) {
+      unsafe receive($0, $1 * $2, $3) { handle, body in
+        switch unsafe handle.transfer?.receive(body: body, now: handle.now) ?? .stop {
+        case .proceed: body.count
+        case .pause: Int(CURL_WRITEFUNC_PAUSE)
+        case .stop: 0
+        }
+      }
+    }
+  }
+
   private func setMethod(_ request: HTTPRequest) {
     if request.method == .head { set(CURLOPT_NOBODY, 1) }
     if request.announcesBody {
@@ -175,8 +196,6 @@ final class CurlHandle {
   }
 
   private func setHeaders(_ headers: HTTPFields, announcesBody: Bool) {
-    unsafe vitrine_curl_slist_free_all(list)
-    unsafe list = nil
     for field in headers {
       // With a colon and no value, libcurl would omit the field.
       addHeader(field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)")
@@ -193,59 +212,15 @@ final class CurlHandle {
   }
 }
 
-extension Duration {
-  fileprivate var milliseconds: Int {
-    let milliseconds = self / .milliseconds(1)
-    return Int(min(max(milliseconds, 0), 1e9))
-  }
-}
-
-/// A callback of libcurl that creates a socket for an address.
-private func openSocket(
-  _ context: UnsafeMutableRawPointer?,
-  _ purpose: curlsocktype,
-  _ address: UnsafeMutablePointer<curl_sockaddr>?,
-) -> curl_socket_t {
-  guard let context = unsafe context, let address = unsafe address else { return -1 }
-  // `prepare` has set the context.
-  let handle = unsafe Unmanaged<CurlHandle>.fromOpaque(context).takeUnretainedValue()
-  let (family, kind, transport) = unsafe (address.pointee.family, address.pointee.socktype, address.pointee.protocol)
-  guard let peer = unsafe IPAddress(socketAddress: vitrine_curl_address(address)), handle.allows(peer) else {
-    return -1
-  }
-  return socket(family, kind | CInt(SOCK_CLOEXEC.rawValue), transport)
-}
-
-/// A callback of libcurl for each line of a head.
-private func receiveHeader(
+/// Passes the bytes of a callback of libcurl to its handle, and returns the number that the callback returns.
+private func receive(
   _ bytes: UnsafeMutablePointer<CChar>?,
-  _ size: Int,
   _ count: Int,
   _ context: UnsafeMutableRawPointer?,
+  _ body: (CurlHandle, UnsafeRawBufferPointer) -> Int,
 ) -> Int {
   guard let context = unsafe context, let bytes = unsafe bytes else { return 0 }
   // `prepare` has set the context, and the bytes live as long as this call.
   let handle = unsafe Unmanaged<CurlHandle>.fromOpaque(context).takeUnretainedValue()
-  let line = unsafe UnsafeRawBufferPointer(start: bytes, count: size * count)
-  let goesOn = unsafe handle.transfer?.receive(headerLine: line, now: handle.now) ?? false
-  // Any other count aborts the transfer.
-  return goesOn ? size * count : 0
-}
-
-/// A callback of libcurl for bytes of a body.
-private func receiveBody(
-  _ bytes: UnsafeMutablePointer<CChar>?,
-  _ size: Int,
-  _ count: Int,
-  _ context: UnsafeMutableRawPointer?,
-) -> Int {
-  guard let context = unsafe context, let bytes = unsafe bytes, size * count > 0 else { return 0 }
-  // `prepare` has set the context, as above.
-  let handle = unsafe Unmanaged<CurlHandle>.fromOpaque(context).takeUnretainedValue()
-  let body = unsafe UnsafeRawBufferPointer(start: bytes, count: size * count)
-  switch unsafe handle.transfer?.receive(body: body, now: handle.now) ?? .breakOff {
-  case .taken: return size * count
-  case .hold: return Int(CURL_WRITEFUNC_PAUSE)
-  case .breakOff: return 0
-  }
+  return unsafe body(handle, UnsafeRawBufferPointer(start: bytes, count: count))
 }

@@ -3,12 +3,7 @@ import VitrineRuntime
 
 /// The process-wide parts of libcurl: its set-up, and the engines that must end before the process.
 enum CurlLibrary {
-  private struct Engine {
-    let mailbox: CurlMailbox
-    let thread: JoinableThread
-  }
-
-  private static let engines = Lock([Engine]())
+  private static let engines = Lock([(mailbox: CurlMailbox, thread: JoinableThread)]())
 
   /// The reason why libcurl is not available, or `nil` if it is.
   ///
@@ -31,13 +26,12 @@ enum CurlLibrary {
     let ended = engines.withLock { engines in
       // Each engine is checked once, since it may end in between.
       let start = engines.partition { $0.mailbox.hasEnded }
-      let ended = Array(engines[start...])
-      engines.removeSubrange(start...)
-      return ended
+      defer { engines.removeSubrange(start...) }
+      return Array(engines[start...])
     }
     for engine in ended { engine.thread.join() }
     guard let thread = JoinableThread(named: "vitrine-http", body) else { return false }
-    engines.withLock { $0.append(Engine(mailbox: mailbox, thread: thread)) }
+    engines.withLock { $0.append((mailbox, thread)) }
     return true
   }
 
@@ -51,9 +45,8 @@ enum CurlLibrary {
 
   private static func stopAll() {
     let all = engines.withLock { engines in
-      let all = engines
-      engines = []
-      return all
+      defer { engines = [] }
+      return engines
     }
     for engine in all { engine.mailbox.stop() }
     for engine in all { engine.thread.join() }

@@ -72,8 +72,7 @@ public final class CurlLoader: DataLoader {
   private let engine: CurlEngine?
   /// The reason why there is no engine.
   private let failure: String?
-  private let cookies: CookieJar?
-  private let addressGuard: AddressGuard?
+  private let options: Options
 
   /// Creates a loader without connections, and starts its thread.
   ///
@@ -84,9 +83,7 @@ public final class CurlLoader: DataLoader {
   }
 
   package init(_ options: Options, failure: String?) {
-    cookies = options.cookies
-    addressGuard = options.addressGuard
-    self.failure = failure
+    (self.options, self.failure) = (options, failure)
     engine = failure == nil ? CurlEngine(options) : nil
     engine?.start()
   }
@@ -103,19 +100,14 @@ public final class CurlLoader: DataLoader {
       sink.finish(HTTPError(.preparationFailed, url: request.url.string, detail))
       return NoLoadHandle()
     }
-    let transfer = CurlTransfer(
-      request,
-      sink: sink,
-      cookies: cookies,
-      mailbox: engine.mailbox,
-      hookQueue: engine.hookQueue,
-    )
-    if !engine.mailbox.post(.start(transfer)) { transfer.end(transfer.error(.cancelled, "the loader has stopped")) }
+    let transfer = CurlTransfer(request, sink: sink, cookies: options.cookies, engine: engine)
+    let isPosted = engine.mailbox.post(.start(transfer))
+    if !isPosted { transfer.end(transfer.chain.error(.cancelled, "the loader has stopped")) }
     return transfer
   }
 
   /// Returns a Boolean value that indicates whether the guard equals ``Options/addressGuard``.
-  public func obeys(_ addressGuard: AddressGuard) -> Bool { addressGuard == self.addressGuard }
+  public func obeys(_ addressGuard: AddressGuard) -> Bool { addressGuard == options.addressGuard }
 
   /// Ends all loads and the thread, and blocks until they have ended.
   package func stopAndWait() {

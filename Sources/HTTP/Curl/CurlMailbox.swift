@@ -12,10 +12,8 @@ final class CurlMailbox: @unchecked Sendable {
     case resume(CurlTransfer)
     /// A change of priority. The engine reads the current one, which may have changed again.
     case reprioritize(CurlTransfer)
-    /// The request as changed by a hook.
-    case prepared(CurlTransfer, Result<HTTPRequest, HTTPError>)
-    /// A hook's response to a challenge.
-    case answered(CurlTransfer, Result<HTTPFields?, HTTPError>)
+    /// The end of a transfer's hook.
+    case hookEnded(CurlTransfer, RedirectChain.Next)
   }
 
   private struct State {
@@ -68,10 +66,8 @@ final class CurlMailbox: @unchecked Sendable {
   /// Takes the posted commands, and returns whether to stop.
   func take() -> (commands: [Command], isStopping: Bool) {
     state.withLock { state in
-      let commands = state.commands
-      state.commands = []
-      state.isAwake = false
-      return (commands, state.isStopping)
+      defer { (state.commands, state.isAwake) = ([], false) }
+      return (state.commands, state.isStopping)
     }
   }
 
@@ -79,12 +75,8 @@ final class CurlMailbox: @unchecked Sendable {
   ///
   /// - Returns: The commands that arrived too late.
   func close() -> [Command] {
-    state.withLock { state in
-      state.isClosed = true
-      let commands = state.commands
-      state.commands = []
-      return commands
-    }
+    state.withLock { $0.isClosed = true }
+    return take().commands
   }
 
   /// Records that the thread is about to end.

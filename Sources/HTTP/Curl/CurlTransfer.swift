@@ -6,20 +6,15 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
   // Sendable: `requestedPriority` has a lock; all other state belongs to the engine's thread once the transfer was
   // posted, and before that to the starting thread.
 
-  /// The request, as given or as changed by a hook.
-  private(set) var request: HTTPRequest
   let hooks: LoadHooks
-  private let asked: String
-  private let cookies: CookieJar?
+  let cookies: CookieJar?
   private let mailbox: CurlMailbox
   private let hookQueue: WorkQueue
-  /// The pending calls to hooks, and then to the sink, created with the first call.
-  private var hookCalls: HookCalls?
   private let requestedPriority: Lock<Priority>
   private(set) var sink: (any LoadSink)?
 
   /// The current hop.
-  var chain: RedirectChain
+  private(set) var chain: RedirectChain
   /// The position in the queue, kept over redirects.
   var place: AdmissionQueue<ObjectIdentifier>.Place?
   /// The time at which this hop was queued.
@@ -32,48 +27,41 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
   private var question: Task<Void, Never>?
   /// Set while the response of an unanswered challenge is being delivered.
   private(set) var isDeliveringHeld = false
-  /// The body of the challenge's response.
-  private var held = Data()
   var handle: CurlHandle?
 
-  /// The system uptimes at which the load first left the queue, and at which the last bytes arrived.
-  var started: Duration?
-  var lastProgress = Duration.zero
-  /// The time at which the current hop began.
-  private(set) var hopStarted = Duration.zero
+  /// The state of a hop, up to the end of its response.
+  struct Hop {
+    /// The system uptimes at which the hop began, and at which the last bytes arrived.
+    let started: Duration
+    var lastProgress: Duration
+    fileprivate(set) var head: HTTPResponse?
+    /// The body of a redirect or of a challenge's response.
+    fileprivate var held = Data()
+    fileprivate var headerBytes = 0
+    fileprivate var received = 0
+    /// The number of bytes of the request's body that had been sent at the last check.
+    fileprivate var uploaded = 0
+    /// The beginning of the window in which the rate is measured, and the number of bytes since.
+    ///
+    /// `nil` before the first byte, since a server may take long to respond.
+    fileprivate var rateWindow: (start: Duration, count: Int)?
+    /// The reason why a callback aborted the transfer.
+    fileprivate(set) var failure: HTTPError?
+  }
 
-  private var hasBegun = false
-  private(set) var head = HTTPResponse?.none
+  var hop = Hop(started: .zero, lastProgress: .zero)
+  /// The system uptime at which the load first left the queue.
+  var started: Duration?
   private(set) var isHeadDelivered = false
-  private var headerBytes = 0
-  private var received = 0
-  /// The number of bytes of the request's body that had been sent at the last check.
-  private var uploaded = 0
   private(set) var isPaused = false
-  /// The beginning of the window in which the rate is measured, and the number of bytes since.
-  ///
-  /// `nil` before the first byte, since a server may take long to respond.
-  private var rateWindow: (start: Duration, count: Int)?
   /// Set if libcurl holds data and must be resumed.
   private var isHeld = false
-  /// The reason why a callback aborted the transfer.
-  private(set) var failure: HTTPError?
 
-  init(
-    _ request: HTTPRequest,
-    sink: any LoadSink,
-    cookies: CookieJar?,
-    mailbox: CurlMailbox,
-    hookQueue: WorkQueue,
-  ) {
-    self.request = request
-    self.hookQueue = hookQueue
-    self.cookies = cookies
-    asked = request.url.string
+  init(_ request: HTTPRequest, sink: any LoadSink, cookies: CookieJar?, engine: CurlEngine) {
+    (self.sink, self.cookies) = (sink, cookies)
+    (mailbox, hookQueue) = (engine.mailbox, engine.hookQueue)
     hooks = sink.hooks
     isPrepared = hooks.willSend == nil
-    self.sink = sink
-    self.mailbox = mailbox
     chain = RedirectChain(request)
     requestedPriority = Lock(request.priority)
   }
@@ -98,62 +86,25 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
 
   // MARK: - For the engine
 
+  /// The request of the current hop.
+  var request: HTTPRequest { chain.request }
   /// The URL of the current hop.
   var url: HTTPURL { chain.url }
-
-  var hasEnded: Bool { sink == nil }
 
   /// Ends the load and calls the sink, once.
   func end(_ error: HTTPError?) {
     guard let sink else { return }
     self.sink = nil
-    if let hookCalls {
-      hookCalls.add { sink.finish(error) }
-    } else {
-      sink.finish(error)
-    }
-    // Cancelling runs the hook's cancellation handlers, so it runs as one of the hook's calls.
-    if let question = question.take() { callsOfHooks.add { question.cancel() } }
-  }
-
-  /// Reports the metrics of a transfer to the hook.
-  func tell(_ metrics: LoadMetrics) {
-    guard let didTransfer = hooks.didTransfer else { return }
-    guard !hooks.measuresInPlace else { return didTransfer(metrics) }
-    callsOfHooks.add { didTransfer(metrics) }
-  }
-
-  private var callsOfHooks: HookCalls {
-    let calls = hookCalls ?? HookCalls(on: hookQueue)
-    hookCalls = calls
-    return calls
-  }
-
-  func error(_ code: HTTPError.Code, timeout: HTTPError.Timeout? = nil, _ detail: String) -> HTTPError {
-    chain.error(code, timeout: timeout, detail)
-  }
-
-  /// Returns the reason why the request cannot be sent, or `nil` if it can.
-  func objection(_ addressGuard: AddressGuard?) -> HTTPError? {
-    if let objection = chain.request.objection { return error(.invalidRequest, objection) }
-    return addressGuard?.objection(to: url).map { error(.addressRefused, $0) }
+    sink.finish(error)
+    // Cancelling runs the hook's cancellation handlers, which may block.
+    if let question = question.take() { hookQueue.add { question.cancel() } }
   }
 
   /// Resets the state of the last response before the next hop.
   func beginHop(now: Duration) {
     if started == nil { started = now }
-    if !hasBegun {
-      hasBegun = true
-      sink?.begin()
-    }
-    lastProgress = now
-    hopStarted = now
-    head = nil
-    headerBytes = 0
-    received = 0
-    uploaded = 0
-    rateWindow = nil
-    failure = nil
+    if chain.isFirst { sink?.begin() }
+    hop = Hop(started: now, lastProgress: now)
   }
 
   /// Returns the end of the window in which the rate is measured.
@@ -161,65 +112,47 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
     let timeouts = request.timeouts
     guard timeouts.minimumRate > 0 else { return nil }
     // A paused transfer is slow because of its sink.
-    return (isPaused ? now : rateWindow?.start ?? now) + timeouts.minimumRateWindow
+    return (isPaused ? now : hop.rateWindow?.start ?? now) + timeouts.minimumRateWindow
   }
 
   /// Returns whether enough bytes arrived in the window, and then begins the next one.
   func passesRate(now: Duration) -> Bool {
-    guard let rateWindow else { return true }
+    guard let rateWindow = hop.rateWindow else { return true }
     let needed = Double(request.timeouts.minimumRate) * (request.timeouts.minimumRateWindow / .seconds(1))
     guard Double(rateWindow.count) >= needed else { return false }
-    self.rateWindow = (now, 0)
+    hop.rateWindow = (now, 0)
     return true
   }
 
-  func restartRate(now: Duration) {
-    if rateWindow != nil { rateWindow = (now, 0) }
-  }
-
   private func noteReceived(_ count: Int, now: Duration) {
-    lastProgress = now
-    rateWindow = (rateWindow?.start ?? now, (rateWindow?.count ?? 0) + count)
+    hop.lastProgress = now
+    hop.rateWindow = (hop.rateWindow?.start ?? now, (hop.rateWindow?.count ?? 0) + count)
   }
 
   /// Counts newly sent bytes of the request's body as progress, and returns whether there were any.
   ///
   /// libcurl reports no progress of an upload by itself, so a long one would look idle.
   func noteUpload(now: Duration) -> Bool {
-    guard chain.request.hasBody, let sent = handle?.uploadedCount, sent > uploaded else { return false }
-    (uploaded, lastProgress) = (sent, now)
+    guard chain.request.hasBody, let sent = handle?.uploadedCount, sent > hop.uploaded else { return false }
+    (hop.uploaded, hop.lastProgress) = (sent, now)
     return true
   }
 
-  func resumeIfPaused() {
-    guard isPaused else { return }
-    isPaused = false
-    guard isHeld else { return }
-    isHeld = false
-    handle?.resume()
+  /// Ends a pause, with which time-outs begin anew.
+  func resume(now: Duration) {
+    hop.lastProgress = now
+    if hop.rateWindow != nil { hop.rateWindow = (now, 0) }
+    let wasHeld = isHeld
+    (isPaused, isHeld) = (false, false)
+    // libcurl delivers the held bytes within this call.
+    if wasHeld { handle?.resume() }
   }
 
-  /// A Boolean value that indicates whether the response is a redirect to follow.
-  var isRedirectToFollow: Bool {
-    head.map { chain.isToFollow($0) } ?? false
-  }
-
-  /// A Boolean value that indicates whether the response is a challenge that a hook may answer.
-  var isChallengeToMeet: Bool { head.map { chain.isToAnswer($0, hooks) } ?? false }
-
-  /// Returns `true` if the response is complete, up to the length that is kept.
+  /// Returns `true` if the response is a challenge that a hook may answer, and complete, up to the length that is kept.
   ///
   /// A partial response is an ordinary failure.
-  func isChallengeWhole(_ result: CURLcode) -> Bool {
-    result == CURLE_OK || received > 1 << 16
-  }
-
-  /// The header fields of the next hop.
-  var fieldsToSend: HTTPFields {
-    guard chain.headers["Cookie"] == nil, let cookie = cookies?.header(for: url) else { return chain.headers }
-    var fields = chain.headers
-    fields["Cookie"] = cookie
-    return fields
+  func isWholeChallenge(_ head: HTTPResponse, _ result: CURLcode) -> Bool {
+    chain.isToAnswer(head, hooks) && (result == CURLE_OK || hop.received > 1 << 16)
   }
 
   // MARK: Hooks
@@ -227,31 +160,21 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
   /// Runs the hook that changes the request, and posts the result.
   func prepare(now: Duration) {
     started = now
-    question = Task { [chain, hooks, mailbox] in mailbox.post(.prepared(self, await chain.prepared(by: hooks))) }
-  }
-
-  /// Adopts the request as the hook has changed it.
-  func adopt(_ changed: HTTPRequest) {
-    question = nil
-    isPrepared = true
-    request = changed
-    chain = RedirectChain(changed, asked: asked)
+    question = Task { [chain, hooks, mailbox] in mailbox.post(.hookEnded(self, await chain.prepared(by: hooks))) }
   }
 
   /// Runs the hook that answers a challenge, and posts the result.
-  func askForAnswer() {
-    guard let head else { return }
-    let challenge = chain.challenge(head)
+  func askForAnswer(_ head: HTTPResponse) {
     question = Task { [chain, hooks, mailbox] in
-      mailbox.post(.answered(self, await chain.answer(to: challenge, by: hooks)))
+      mailbox.post(.hookEnded(self, await chain.answered(head, by: hooks)))
     }
   }
 
-  /// Adopts the answer to a challenge.
-  func adopt(_ answer: HTTPFields) {
+  /// Adopts the next request, after a hook or a redirect.
+  func adopt(_ next: RedirectChain) {
     question = nil
-    held = Data()
-    chain.headers.replace(with: answer)
+    isPrepared = true
+    chain = next
   }
 
   /// Delivers the response of an unanswered challenge.
@@ -261,14 +184,14 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
   /// - Returns: `true` once the response is delivered.
   func deliverHeld() -> Bool {
     isDeliveringHeld = true
-    if !isHeadDelivered, let head {
+    if !isHeadDelivered, let head = hop.head {
       isHeadDelivered = true
       guard follow(sink?.receive(head) ?? .stop) else { return true }
     }
     guard !isPaused else { return false }
-    if !held.isEmpty {
-      let body = held
-      held = Data()
+    if !hop.held.isEmpty {
+      let body = hop.held
+      hop.held = Data()
       guard follow(sink?.receive(body) ?? .stop) else { return true }
     }
     return !isPaused
@@ -281,69 +204,59 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
     noteReceived(line.count, now: now)
     // Trailers after the body are ignored.
     guard !isHeadDelivered else { return true }
-    headerBytes += line.count
+    hop.headerBytes += line.count
     // libcurl limits a line to 100 KB, but before 8.3 not the sum of all lines.
-    guard headerBytes <= 300_000 else { return fail(.protocolError, "the head of the response is longer than 300 KB") }
+    guard hop.headerBytes <= 300_000 else { return fail(.protocolError, "the response's head is longer than 300 KB") }
     var length = line.count
     while length > 0, unsafe line[length - 1] == 13 || line[length - 1] == 10 { length -= 1 }
     let text = unsafe String(decoding: line[..<length], as: UTF8.self)
     if text.hasPrefix("HTTP/") {
       let status = text.split(separator: " ", maxSplits: 2).dropFirst().first.flatMap { Int($0) } ?? 0
-      head = HTTPResponse(status: status, url: url, redirectCount: chain.count)
+      hop.head = HTTPResponse(status: status, url: url)
     } else if text.isEmpty {
       return receiveEndOfHead(now: now)
     } else if let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) {
-      head?.headers.append(name: String(text[..<colon].trimmed), value: String(text[colon...].dropFirst().trimmed))
+      hop.head?.headers.append(name: String(text[..<colon].trimmed), value: String(text[colon...].dropFirst().trimmed))
     }
     return true
   }
 
   private func receiveEndOfHead(now: Duration) -> Bool {
     // Interim responses (1xx) precede the final one.
-    guard var head, head.status >= 200 else { return true }
+    guard var head = hop.head, head.status >= 200 else { return true }
     head.redirects = chain.redirects(at: now)
-    self.head = head
+    hop.head = head
     cookies?.store(head.headers.values(for: "Set-Cookie"), from: url)
-    guard !isRedirectToFollow, !isChallengeToMeet else { return true }
+    guard !chain.isToFollow(head), !chain.isToAnswer(head, hooks) else { return true }
     if let objection = chain.objection(to: head) {
-      failure = objection
+      hop.failure = objection
       return false
     }
     isHeadDelivered = true
     return follow(sink?.receive(head) ?? .stop)
   }
 
-  /// The result of receiving bytes of the body.
-  enum Answer {
-    case taken
-    case hold
-    case breakOff
-  }
-
-  /// Receives bytes of the body.
-  func receive(body bytes: UnsafeRawBufferPointer, now: Duration) -> Answer {
+  /// Receives bytes of the body, and returns whether they were taken: `pause` refuses them for now, and `stop` aborts.
+  func receive(body bytes: UnsafeRawBufferPointer, now: Duration) -> LoadFlow {
     noteReceived(bytes.count, now: now)
     if isPaused {
       isHeld = true
-      return .hold
+      return .pause
     }
-    received += bytes.count
-    if isChallengeToMeet {
-      unsafe held.append(contentsOf: bytes.prefix(1 << 16 - held.count))
-      return received <= 1 << 16 ? .taken : .breakOff
+    hop.received += bytes.count
+    guard isHeadDelivered else {
+      // Reading the short body of a redirect or a challenge keeps the connection. A long one costs more than a new
+      // connection.
+      unsafe hop.held.append(contentsOf: bytes.prefix(1 << 16 - hop.held.count))
+      return hop.received <= 1 << 16 ? .proceed : .stop
     }
-    if isRedirectToFollow {
-      // Reading the short body of a redirect keeps the connection. A long one costs more than a new connection.
-      return received <= 1 << 16 ? .taken : .breakOff
-    }
-    guard received <= request.maxResponseBytes else {
+    guard hop.received <= request.maxResponseBytes else {
       _ = fail(.tooLarge, "the body is larger than the limit of \(request.maxResponseBytes) bytes")
-      return .breakOff
+      return .stop
     }
-    guard isHeadDelivered, let sink else { return .breakOff }
     // The bytes live as long as this call, and so does the span.
     let span = unsafe RawSpan(_unsafeBytes: bytes)
-    return follow(sink.receive(span)) ? .taken : .breakOff
+    return follow(sink?.receive(span) ?? .stop) ? .proceed : .stop
   }
 
   private func follow(_ flow: LoadFlow) -> Bool {
@@ -357,7 +270,7 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
   }
 
   private func fail(_ code: HTTPError.Code, _ detail: String) -> Bool {
-    failure = error(code, detail)
+    hop.failure = chain.error(code, detail)
     return false
   }
 }

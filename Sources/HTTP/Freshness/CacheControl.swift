@@ -1,28 +1,37 @@
-/// The directives of `Cache-Control` that a private cache obeys (RFC 9111 5.2.2, RFC 5861, RFC 8246).
+/// The directives of `Cache-Control` that a private cache obeys, of a response (RFC 9111 5.2.2, RFC 5861, RFC 8246) or of
+/// a request (RFC 9111 5.2.1).
 ///
-/// `s-maxage`, `public` and `proxy-revalidate` concern shared caches only. So does `private`, which a server must pass
-/// on if it serves its stored responses to others.
-struct CacheControl: Sendable, Hashable {
+/// Directives of a request restrict the use of a stored response, except for `max-stale`, which extends it. `s-maxage`,
+/// `public` and `proxy-revalidate` concern shared caches only. So does `private`, which a server must pass on if it
+/// serves its stored responses to others.
+package struct CacheControl: Sendable, Hashable {
   /// The `max-age` in seconds.
   ///
-  /// The two properties below are in seconds too.
+  /// The properties below are in seconds too.
   var maxAge: Int?
   var staleIfError: Int?
   var staleWhileRevalidate: Int?
-  var noStore = false
+  var minFresh: Int?
+  /// The `max-stale`, or `Int.max` if the directive has no argument.
+  var maxStale: Int?
+  package private(set) var noStore = false
   var noCache = false
   var mustRevalidate = false
   var isImmutable = false
   var isPrivate = false
+  var onlyIfCached = false
 
-  init(_ headers: HTTPFields) {
+  /// Parses the fields of a response or a request.
+  package init(_ headers: HTTPFields) {
     guard let value = headers["Cache-Control"] else { return }
     Self.forEachDirective(in: value) { name, argument in
       switch name.lowercased() {
-      // An invalid value counts as 0, and the smaller of two values counts (RFC 9111 4.2.1).
+      // An invalid number counts in its strictest reading, and the smaller of two ages counts (RFC 9111 4.2.1).
       case "max-age": maxAge = min(maxAge ?? .max, Self.seconds(argument) ?? 0)
       case "stale-if-error": staleIfError = Self.seconds(argument) ?? 0
       case "stale-while-revalidate": staleWhileRevalidate = Self.seconds(argument) ?? 0
+      case "min-fresh": minFresh = max(minFresh ?? 0, Self.seconds(argument) ?? .max)
+      case "max-stale": maxStale = argument == nil ? .max : Self.seconds(argument) ?? 0
       case "no-store": noStore = true
       // A cache may ignore the field names of this directive (RFC 9111 5.2.2.4).
       case "no-cache": noCache = true
@@ -30,9 +39,20 @@ struct CacheControl: Sendable, Hashable {
       case "immutable": isImmutable = true
       // RFC 9111 5.2.2.7 lets a cache treat the form with field names like the form without.
       case "private": isPrivate = true
+      case "only-if-cached": onlyIfCached = true
       default: break
       }
     }
+  }
+
+  /// A Boolean value that indicates whether the age of a stored response matters to a request.
+  ///
+  /// If `false`, a fresh response may be used and a stale one must be revalidated, as without the directives.
+  package var concernsAge: Bool { noCache || maxAge != nil || minFresh != nil || maxStale != nil }
+
+  /// Returns `true` if a stored response is too old for the request, or not fresh for long enough.
+  func refuses(age: Double, rest: Double) -> Bool {
+    noCache || maxAge.map { $0 == 0 || age > Double($0) } ?? false || minFresh.map { rest < Double($0) } ?? false
   }
 
   /// Parses a number of seconds, at most 68 years (RFC 9111 1.2.2).

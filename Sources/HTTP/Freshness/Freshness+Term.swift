@@ -5,10 +5,9 @@ extension Freshness {
   struct Term {
     var expires: Date
     var reason: Reason
-    var noCache: Bool
+    var control: CacheControl
     /// A Boolean value that indicates whether the response may be served stale; `false` overrides the times below.
-    var allowsStale: Bool
-    var isImmutable: Bool
+    var allowsStale: Bool { !control.mustRevalidate && !control.noCache }
     /// The age of the response on arrival, in seconds.
     var ageOnArrival: Double
     var onError: Date
@@ -20,8 +19,8 @@ extension Freshness {
       whileRevalidating = whileRevalidating.map { min($0, redirect.whileRevalidating ?? redirect.expires) }
       onError = min(onError, redirect.onError)
       onServerError = onServerError.flatMap { own in redirect.onServerError.map { min(own, $0) } }
-      noCache = noCache || redirect.noCache
-      allowsStale = allowsStale && redirect.allowsStale
+      control.noCache = control.noCache || redirect.control.noCache
+      control.mustRevalidate = control.mustRevalidate || redirect.control.mustRevalidate
       if redirect.expires < expires { (expires, reason) = (redirect.expires, .redirect) }
     }
   }
@@ -51,9 +50,7 @@ extension Freshness {
     return Term(
       expires: expires,
       reason: reason,
-      noCache: control.noCache,
-      allowsStale: !control.mustRevalidate && !control.noCache,
-      isImmutable: control.isImmutable,
+      control: control,
       ageOnArrival: age,
       onError: expires.addingTimeInterval(control.staleIfError.map(Double.init) ?? staleIfError / .seconds(1)),
       onServerError: onServerError > 0 ? expires.addingTimeInterval(onServerError) : nil,

@@ -122,19 +122,19 @@ public struct Freshness: Sendable {
     /// The end of the stored response's freshness, in the past if it is stale.
     ///
     /// `nil` if no response is stored.
-    package let expires: Date?
+    package fileprivate(set) var expires: Date?
     /// The end of the time in which the response may be served while the server cannot be reached.
     ///
     /// `nil` if it may not be served then.
-    package let usableOnErrorUntil: Date?
+    package fileprivate(set) var usableOnErrorUntil: Date?
     /// The end of the time in which the response may be served if the server answers with 500, 502, 503 or 504.
     ///
     /// `nil` if it may not be served then.
-    package let usableOnServerErrorUntil: Date?
+    package fileprivate(set) var usableOnServerErrorUntil: Date?
     /// The end of the time in which the response may be served during revalidation.
     ///
     /// `nil` if it may not be served then.
-    package let usableWhileRevalidatingUntil: Date?
+    package fileprivate(set) var usableWhileRevalidatingUntil: Date?
   }
 
   /// Decides how to use a stored response.
@@ -152,13 +152,15 @@ public struct Freshness: Sendable {
     policy: CachePolicy = .standard,
     now: Date,
   ) -> Decision {
-    let directives = RequestDirectives(request)
+    let directives = CacheControl(request)
     let demand = Self.demand(of: policy, request, directives)
-    guard let stored else { return decideWithout(.nothingStored, policy, directives, demand) }
-    guard stored.answers(request) else { return decideWithout(.vary, policy, directives, demand) }
+    guard let stored, stored.answers(request) else {
+      let mayAsk = policy != .cacheOnly && !directives.onlyIfCached
+      let reason = stored == nil ? Reason.nothingStored : .vary
+      return Decision(action: mayAsk ? .fetch : .fail, reason: reason, headers: mayAsk ? demand : [:])
+    }
     let term = term(of: stored, policy)
-    var (action, reason) = choose(stored, term, policy, now)
-    if let directives { (action, reason) = obey(directives, stored, term, policy, now, (action, reason)) }
+    var (action, reason) = obey(directives, stored, term, policy, now, choose(stored, term, policy, now))
     let isConditional = action == .revalidate || action == .serveAndRevalidate
     var fields = isConditional ? stored.conditions : [:]
     // Without a validator the request cannot be conditional.
@@ -179,14 +181,14 @@ public struct Freshness: Sendable {
     switch policy {
     case .reload: return (.fetch, .policy)
     case .cacheFirst, .cacheOnly: return (.serve, .policy)
-    case .standard where term.noCache: return (.revalidate, .noCache)
+    case .standard where term.control.noCache: return (.revalidate, .noCache)
     case .standard, .maxAge:
       // Clocks of servers and caches differ by seconds. A clock set back by more invalidates all ages.
       guard stored.received <= now.addingTimeInterval(60) else { return (.revalidate, .clock) }
       if now < term.expires { return (.serve, term.reason) }
       if case .maxAge = policy {
         let own = self.term(of: stored, .standard)
-        return own.isImmutable && now < own.expires && own.reason == .maxAge
+        return own.control.isImmutable && now < own.expires && own.reason == .maxAge
           ? (.serve, .immutable) : (.revalidate, term.reason)
       }
       if term.allowsStale, let end = term.whileRevalidating, now < end {
@@ -198,7 +200,7 @@ public struct Freshness: Sendable {
 
   /// Applies the request's own directives to a decision (RFC 9111 5.2.1).
   private func obey(
-    _ directives: RequestDirectives,
+    _ directives: CacheControl,
     _ stored: StoredResponse,
     _ term: Term,
     _ policy: CachePolicy,
@@ -212,8 +214,9 @@ public struct Freshness: Sendable {
     {
       (action, reason) = (.serve, .request)
     }
-    let age = self.age(of: stored, now: now)
-    if action == .serve || action == .serveAndRevalidate, directives.refuses(age: age, rest: rest) {
+    if action == .serve || action == .serveAndRevalidate, directives.concernsAge,
+      directives.refuses(age: age(of: stored, now: now), rest: rest)
+    {
       (action, reason) = (policy == .cacheOnly ? .fail : .revalidate, .request)
     }
     guard directives.onlyIfCached else { return (action, reason) }
@@ -227,36 +230,14 @@ public struct Freshness: Sendable {
   /// Returns the directive that demands a new response, added to the request's own directives.
   ///
   /// With `no-cache`, intermediate caches revalidate any stored response (RFC 9111 5.2.1.4). With `max-age`, they may
-  /// respond with one that is young enough (RFC 9111 5.2.1.1), and with 0 they revalidate.
-  private static func demand(
-    of policy: CachePolicy,
-    _ request: HTTPFields,
-    _ directives: RequestDirectives?,
-  ) -> HTTPFields {
-    let own = request["Cache-Control"].map { "\($0), " } ?? ""
+  /// respond with a stored response that is young enough (RFC 9111 5.2.1.1), and with 0 they revalidate.
+  private static func demand(of policy: CachePolicy, _ request: HTTPFields, _ own: CacheControl) -> HTTPFields {
+    let prefix = request["Cache-Control"].map { "\($0), " } ?? ""
     return switch policy {
-    case .reload where directives?.noCache != true: ["Cache-Control": "\(own)no-cache"]
-    case .maxAge(let age) where directives?.maxAge == nil:
-      ["Cache-Control": "\(own)max-age=\(Int(min(max(age / .seconds(1), 0), 2_147_483_648)))"]
+    case .reload where !own.noCache: ["Cache-Control": "\(prefix)no-cache"]
+    case .maxAge(let age) where own.maxAge == nil:
+      ["Cache-Control": "\(prefix)max-age=\(Int(min(max(age / .seconds(1), 0), 2_147_483_648)))"]
     default: [:]
     }
-  }
-
-  private func decideWithout(
-    _ reason: Reason,
-    _ policy: CachePolicy,
-    _ directives: RequestDirectives?,
-    _ demand: HTTPFields,
-  ) -> Decision {
-    let mayAsk = policy != .cacheOnly && directives?.onlyIfCached != true
-    return Decision(
-      action: mayAsk ? .fetch : .fail,
-      reason: reason,
-      headers: mayAsk ? demand : [:],
-      expires: nil,
-      usableOnErrorUntil: nil,
-      usableOnServerErrorUntil: nil,
-      usableWhileRevalidatingUntil: nil,
-    )
   }
 }

@@ -12,13 +12,13 @@ package struct StoredResponse: Sendable, Hashable {
   /// The status of the response with the body.
   package let status: Int
   /// The fields that concern caching, and `Content-Type`.
-  package private(set) var headers: HTTPFields
+  package let headers: HTTPFields
   /// The request's values of the fields that `Vary` names, empty for missing fields.
   package private(set) var variation: HTTPFields
   /// The time of the request that last confirmed the response.
-  package private(set) var requested: Date
+  package let requested: Date
   /// The time of the response to that request.
-  package private(set) var received: Date
+  package let received: Date
   /// The redirects on the way to the response, which limit its freshness.
   private(set) var redirects: [StoredResponse] = []
 
@@ -44,12 +44,9 @@ package struct StoredResponse: Sendable, Hashable {
 
   private static func redirects(of response: HTTPResponse, requested: Date, received: Date) -> [StoredResponse] {
     response.redirects.map { redirect in
-      StoredResponse(
-        status: redirect.status,
-        headers: kept(redirect.headers),
-        requested: requested,
-        received: received.addingTimeInterval(-(redirect.elapsed / .seconds(1))),
-      )
+      let arrived = received.addingTimeInterval(-(redirect.elapsed / .seconds(1)))
+      let headers = kept(redirect.headers)
+      return StoredResponse(status: redirect.status, headers: headers, requested: requested, received: arrived)
     }
   }
 
@@ -108,16 +105,15 @@ package struct StoredResponse: Sendable, Hashable {
 
   /// Returns the stored response after a 304, whose header fields replace old ones of the same name (RFC 9111 3.2).
   package func renewed(by response: HTTPResponse, requested: Date, received: Date) -> StoredResponse {
-    var renewed = self
+    var headers = headers
     // The old `Age` and `Date` are obsolete.
-    renewed.headers["Age"] = nil
-    renewed.headers["Date"] = nil
-    renewed.headers.replace(with: Self.kept(response.headers))
+    headers["Age"] = nil
+    headers["Date"] = nil
+    headers.replace(with: Self.kept(response.headers))
+    var renewed = StoredResponse(status: status, headers: headers, requested: requested, received: received)
     renewed.redirects = Self.redirects(of: response, requested: requested, received: received)
     // The request answered by the 304 had the same fields as the original one.
     renewed.variation = renewed.variation(of: variation)
-    renewed.requested = requested.roundedToMilliseconds
-    renewed.received = received.roundedToMilliseconds
     return renewed
   }
 
@@ -134,20 +130,12 @@ package struct StoredResponse: Sendable, Hashable {
   }
 
   private func variation(of request: HTTPFields) -> HTTPFields {
-    var variation = HTTPFields()
-    for name in varying {
-      variation.append(name: name, value: request[name].map { String($0.trimmed) } ?? "")
-    }
-    return variation
+    HTTPFields(varying.map { name in (name, request[name].map { String($0.trimmed) } ?? "") })
   }
 
   private static func kept(_ headers: HTTPFields) -> HTTPFields {
-    var kept = HTTPFields()
     // A field of more than 8 KB serves to attack the cache's memory.
-    for field in headers where field.value.utf8.count <= 8192 && keptFields.contains(field.name.lowercased()) {
-      kept.append(name: field.name, value: field.value)
-    }
-    return kept
+    headers.filter { $0.value.utf8.count <= 8192 && keptFields.contains($0.name.lowercased()) }
   }
 }
 
@@ -205,10 +193,9 @@ extension StoredResponse {
       let headers = HTTPFields(lines: sections[0]),
       let variation = HTTPFields(lines: sections.count > 1 ? sections[1] : [])
     else { return nil }
-    self.status = Int(status)
-    (self.headers, self.variation) = (headers, variation)
-    self.requested = Date(milliseconds: requested)
-    self.received = Date(milliseconds: received)
+    let times = (Date(milliseconds: requested), Date(milliseconds: received))
+    self.init(status: Int(status), headers: headers, requested: times.0, received: times.1)
+    self.variation = variation
     for section in sections.dropFirst(2) {
       guard let redirect = StoredResponse(redirect: section) else { return nil }
       redirects.append(redirect)
@@ -221,12 +208,8 @@ extension StoredResponse {
     guard numbers.count == 3, let status = numbers[0].flatMap({ Int(exactly: $0) }), let requested = numbers[1],
       let received = numbers[2], let headers = HTTPFields(lines: lines.dropFirst())
     else { return nil }
-    self.init(
-      status: status,
-      headers: headers,
-      requested: Date(milliseconds: requested),
-      received: Date(milliseconds: received),
-    )
+    let times = (Date(milliseconds: requested), Date(milliseconds: received))
+    self.init(status: status, headers: headers, requested: times.0, received: times.1)
   }
 }
 

@@ -36,14 +36,8 @@ private final class CheckedSink: LoadSink {
     /// Set during a call to the sink, which must not be interrupted.
     var isCalling = false
     var isStopped = false
-    /// The end that came during a call.
-    var end: Result<Void, HTTPError>?
-  }
-
-  private enum Call {
-    case begin
-    case head(HTTPResponse)
-    case bytes(Int)
+    /// The end that came during a call: an error, or `nil` within for a success.
+    var end: HTTPError??
   }
 
   let hooks: LoadHooks
@@ -58,79 +52,72 @@ private final class CheckedSink: LoadSink {
   }
 
   func begin() {
-    _ = pass(.begin) {
-      $0.begin()
+    _ = pass({ _ in nil }) { sink in
+      // A second beginning has no effect.
+      let hasBegun = state.withLock { state in
+        defer { state.hasBegun = true }
+        return state.hasBegun
+      }
+      if !hasBegun { sink.begin() }
       return .proceed
     }
   }
 
-  func receive(_ response: HTTPResponse) -> LoadFlow { pass(.head(response)) { $0.receive(response) } }
+  func receive(_ response: HTTPResponse) -> LoadFlow {
+    pass({ state in
+      if state.response != nil, !canStartOver { return objection("delivered two responses", state) }
+      (state.hasBegun, state.response, state.byteCount) = (true, response, 0)
+      return nil
+    }) { $0.receive(response) }
+  }
 
-  func receive(_ bytes: RawSpan) -> LoadFlow { pass(.bytes(bytes.byteCount)) { $0.receive(bytes) } }
+  func receive(_ bytes: RawSpan) -> LoadFlow {
+    pass({ state in
+      guard state.response != nil else { return objection("delivered bytes before the response", state) }
+      state.byteCount = state.byteCount.addingSaturating(bytes.byteCount)
+      let limit = request.maxResponseBytes
+      guard state.byteCount > max(0, limit) else { return nil }
+      return error(.tooLarge, "\(state.byteCount) bytes came, more than the limit of \(limit)", state)
+    }) { $0.receive(bytes) }
+  }
 
-  func finish(_ error: HTTPError?) { end(error.map { .failure($0) } ?? .success(())) }
-
-  /// Passes a call to the sink, unless it is out of order.
-  private func pass(_ call: Call, _ body: (any LoadSink) -> LoadFlow) -> LoadFlow {
+  /// Passes a call to the sink, unless `objection` returns the error of a call out of order.
+  private func pass(_ objection: (inout State) -> HTTPError?, _ body: (any LoadSink) -> LoadFlow) -> LoadFlow {
     let (sink, objection) = state.withLock { state -> ((any LoadSink)?, HTTPError?) in
       guard let sink = state.sink, state.end == nil, !state.isStopped else { return (nil, nil) }
-      if let objection = self.objection(to: call, &state) { return (nil, objection) }
-      // A second beginning has no effect.
-      if case .begin = call, state.hasBegun { return (nil, nil) }
-      (state.hasBegun, state.isCalling) = (true, true)
+      if state.isCalling { return (nil, self.objection("made two calls at once", state)) }
+      if let objection = objection(&state) { return (nil, objection) }
+      state.isCalling = true
       return (sink, nil)
     }
-    if let objection { end(.failure(objection)) }
+    if let objection { finish(objection) }
     guard let sink else { return .stop }
     let flow = body(sink)
     let end = state.withLock { state in
       (state.isCalling, state.isStopped) = (false, flow == .stop)
       return state.end
     }
-    if let end { self.end(end) }
+    if let end { finish(end) }
     return flow
   }
 
-  /// Records a call, or returns the error if it is invalid.
-  private func objection(to call: Call, _ state: inout State) -> HTTPError? {
-    guard !state.isCalling else { return objection("made two calls at once", state) }
-    switch call {
-    case .begin: break
-    case .head(let response):
-      if state.response != nil, !canStartOver { return objection("delivered two responses", state) }
-      (state.response, state.byteCount) = (response, 0)
-    case .bytes(let count):
-      guard state.response != nil else { return objection("delivered bytes before the response", state) }
-      guard count <= max(0, request.maxResponseBytes) - state.byteCount else {
-        return HTTPError(
-          .tooLarge,
-          url: request.url.string,
-          status: state.response?.status,
-          "\(state.byteCount + count) bytes came, more than the limit of \(request.maxResponseBytes)",
-        )
-      }
-      state.byteCount += count
-    }
-    return nil
+  private func objection(_ what: String, _ state: State) -> HTTPError {
+    error(.protocolError, "the program's loader \(what)", state)
   }
 
-  private func objection(_ what: String, _ state: State) -> HTTPError {
-    let status = state.response?.status
-    return HTTPError(.protocolError, url: request.url.string, status: status, "the program's loader \(what)")
+  private func error(_ code: HTTPError.Code, _ detail: String, _ state: State) -> HTTPError {
+    HTTPError(code, url: request.url.string, status: state.response?.status, detail)
   }
 
   /// Ends the load, now or after the running call.
   ///
   /// Later ends are ignored.
-  private func end(_ result: Result<Void, HTTPError>) {
+  func finish(_ error: HTTPError?) {
     let (sink, end) = state.withLock { state in
-      let end = state.end ?? result
-      state.end = end
+      let end: HTTPError? = if let earlier = state.end { earlier } else { error }
+      state.end = .some(end)
       return (state.isCalling ? nil : state.sink.take(), end)
     }
-    switch end {
-    case .success: sink?.finish(nil)
-    case .failure(let error): sink?.finish(error)
-    }
+    sink?.finish(end)
   }
 }

@@ -49,16 +49,12 @@ final class DataSink: LoadSink, @unchecked Sendable {
   }
 
   func attach(_ new: any LoadHandle) {
-    wrapped.withLock { $0.attach(new, startedWith: $0.priority) }
-    runCalls()
+    wrapped.change { $0.attach(new, startedWith: $0.priority) }
   }
 
   func cancel() {
-    wrapped.withLock { $0.cancel() }
-    runCalls()
+    wrapped.change { $0.cancel() }
   }
-
-  private func runCalls() { wrapped.withLock { $0.calls }?.run() }
 
   func receive(_ response: HTTPResponse) -> LoadFlow {
     (self.response, body) = (response, Data())
@@ -74,13 +70,10 @@ final class DataSink: LoadSink, @unchecked Sendable {
   }
 
   func finish(_ error: HTTPError?) {
-    if let error {
-      outcome.resolve(.failure(error))
-    } else if let response {
-      outcome.resolve(.success((response, body)))
-    } else {
-      outcome.resolve(.failure(HTTPError(.protocolError, url: url, "the loader delivered no response")))
-    }
+    outcome.resolve(
+      error.map { .failure($0) } ?? response.map { .success(($0, body)) }
+        ?? .failure(HTTPError(.protocolError, url: url, "the loader delivered no response"))
+    )
     body = Data()
     // The handle is released without the lock, since this may be the last reference to a foreign one.
     let handle = wrapped.withLock { $0.detach() }

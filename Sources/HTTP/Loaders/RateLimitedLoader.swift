@@ -12,7 +12,18 @@ public import VitrineRuntime
 /// Redirects and answers to challenges are part of their load. Inside a ``RetryingLoader`` each attempt takes a token;
 /// around one, a load takes one token for all attempts.
 public final class RateLimitedLoader: DataLoader {
-  private let gate: RateLimitGate
+  // The clock, the wrapped loader and sinks belong to callers, and are neither called nor released under the lock.
+  private struct State {
+    var queue: AdmissionQueue<ObjectIdentifier>
+    var loads: [ObjectIdentifier: RateLimitedLoad] = [:]
+    /// The time of the alarm for the next load, and the alarm once the clock has it.
+    var due: Duration?
+    var alarm: ScheduledAction?
+  }
+
+  let loader: any DataLoader
+  private let clock: any TimeSource
+  private let state: Lock<State>
 
   /// Wraps a loader.
   ///
@@ -27,77 +38,36 @@ public final class RateLimitedLoader: DataLoader {
     perHost hostLimit: RateLimit? = nil,
     clock: any TimeSource = .system,
   ) {
-    gate = RateLimitGate(loader, limit, perHost: hostLimit, clock: clock)
+    (self.loader, self.clock) = (CheckedLoader.checking(loader), clock)
+    state = Lock(State(queue: AdmissionQueue(rate: limit, hostRate: hostLimit, hostsTakeTurns: false)))
   }
 
-  /// Starts a load, or queues it, and returns at once.
+  /// Starts a load if there are tokens, or queues it, and returns at once.
   @discardableResult
   public func load(_ request: HTTPRequest, into sink: any LoadSink) -> any LoadHandle {
-    let load = RateLimitedLoad(request, sink, gate)
-    gate.add(load)
-    return load
-  }
-
-  /// Returns whether the wrapped loader obeys the guard.
-  public func obeys(_ addressGuard: AddressGuard) -> Bool { gate.loader.obeys(addressGuard) }
-}
-
-/// The loads that wait for a token, and the alarm for the next one.
-///
-/// Clock, loader and sinks belong to callers, and are neither called nor released under the lock. While loads wait, the
-/// clock's action retains the gate.
-final class RateLimitGate: Sendable {
-  private struct Alarm {
-    let number: Int
-    let due: Duration
-    var action: ScheduledAction?
-  }
-
-  private struct State {
-    var queue: AdmissionQueue<ObjectIdentifier>
-    var loads: [ObjectIdentifier: RateLimitedLoad] = [:]
-    var alarm: Alarm?
-    var lastAlarm = 0
-  }
-
-  private enum Step {
-    case start(RateLimitedLoad)
-    /// A wait for a delay, in place of an older alarm.
-    case wait(Duration, number: Int, insteadOf: ScheduledAction?)
-    case none
-  }
-
-  let loader: any DataLoader
-  private let clock: any TimeSource
-  private let state: Lock<State>
-
-  init(_ loader: any DataLoader, _ limit: RateLimit?, perHost hostLimit: RateLimit?, clock: any TimeSource) {
-    (self.loader, self.clock) = (CheckedLoader.checking(loader), clock)
-    state = Lock(State(queue: AdmissionQueue(rate: limit, hostRate: hostLimit, order: .oldestFirst)))
-  }
-
-  /// The number of hosts with state.
-  var hostCount: Int { state.withLock { $0.queue.hostCount } }
-
-  /// Queues a load, and starts it if there are tokens.
-  func add(_ load: RateLimitedLoad) {
+    let load = RateLimitedLoad(request, sink, of: self)
     let id = ObjectIdentifier(load)
     state.withLock { state in
-      state.queue.add(id, host: load.host, priority: load.priority)
+      state.queue.add(id, host: request.url.host, priority: load.priority)
       state.loads[id] = load
     }
     run()
     if state.withLock({ $0.loads[id] != nil }) { load.noteWait() }
+    return load
   }
+
+  /// Returns whether the wrapped loader obeys the guard.
+  public func obeys(_ addressGuard: AddressGuard) -> Bool { loader.obeys(addressGuard) }
 
   /// Removes a load, if it is waiting.
   func remove(_ load: RateLimitedLoad) {
     let id = ObjectIdentifier(load)
-    let (alarm, _) = state.withLock { state -> (Alarm?, RateLimitedLoad?) in
+    let (alarm, _) = state.withLock { state -> (ScheduledAction?, RateLimitedLoad?) in
       guard state.queue.remove(id) else { return (nil, nil) }
-      return (state.queue.waitingCount == 0 ? state.alarm.take() : nil, state.loads.removeValue(forKey: id))
+      if state.queue.waitingCount == 0 { state.due = nil }
+      return (state.due == nil ? state.alarm.take() : nil, state.loads.removeValue(forKey: id))
     }
-    alarm?.action?.cancel()
+    alarm?.cancel()
   }
 
   /// Reorders a load by its current priority, if it is waiting.
@@ -107,7 +77,7 @@ final class RateLimitGate: Sendable {
 
   /// Returns the tokens of a load that was admitted and not sent.
   func giveBack(_ load: RateLimitedLoad) {
-    state.withLock { $0.queue.giveBack(host: load.host) }
+    state.withLock { $0.queue.giveBack(host: load.request.url.host) }
     run()
   }
 
@@ -115,39 +85,35 @@ final class RateLimitGate: Sendable {
   private func run() {
     while true {
       let now = clock.uptime
-      switch state.withLock({ next(&$0, now) }) {
-      case .start(let load): load.start()
-      case .wait(let delay, let number, let older):
-        older?.cancel()
-        setAlarm(number, after: delay)
-        return
-      case .none: return
+      let (load, due, older) = state.withLock { state -> (RateLimitedLoad?, Duration?, ScheduledAction?) in
+        if let id = state.queue.admit(now: now) { return (state.loads.removeValue(forKey: id), nil, nil) }
+        guard let due = state.queue.due(now: now), due != state.due else { return (nil, nil, nil) }
+        state.due = due
+        return (nil, due, state.alarm.take())
       }
+      older?.cancel()
+      if let due { setAlarm(due, after: max(due - now, .zero)) }
+      guard let load else { return }
+      load.start()
     }
   }
 
-  private func next(_ state: inout State, _ now: Duration) -> Step {
-    if let id = state.queue.admit(now: now), let load = state.loads.removeValue(forKey: id) { return .start(load) }
-    guard let due = state.queue.due(now: now), due != state.alarm?.due else { return .none }
-    let older = state.alarm.take()
-    state.lastAlarm += 1
-    state.alarm = Alarm(number: state.lastAlarm, due: due)
-    return .wait(max(due - now, .zero), number: state.lastAlarm, insteadOf: older?.action)
-  }
-
-  private func setAlarm(_ number: Int, after delay: Duration) {
-    let action = clock.schedule(after: delay) { self.ring(number) }
+  private func setAlarm(_ due: Duration, after delay: Duration) {
+    let action = clock.schedule(after: delay) { self.ring(due) }
     let isLate = state.withLock { state in
-      guard state.alarm?.number == number else { return true }
-      state.alarm?.action = action
-      return false
+      if state.due == due { state.alarm = action }
+      return state.due != due
     }
     if isLate { action.cancel() }
   }
 
-  private func ring(_ number: Int) {
+  private func ring(_ due: Duration) {
     // The alarm is released without the lock.
-    _ = state.withLock { state in state.alarm?.number == number ? state.alarm.take() : nil }
+    _ = state.withLock { state -> ScheduledAction? in
+      guard state.due == due else { return nil }
+      state.due = nil
+      return state.alarm.take()
+    }
     run()
   }
 }

@@ -15,35 +15,33 @@ extension RetryingLoad: LoadSink {
 
   func receive(_ response: HTTPResponse) -> LoadFlow {
     guard let error = failure(of: response), request.isIdempotent else { return accept(response) }
-    guard policy.isShort else {
-      let number = state.withLock { state in
-        state.stage = .asking
-        return state.attempt
-      }
-      ask(error, response) { self.decide(on: response, $0, of: number) }
-      return .pause
+    guard !policy.isShort else {
+      let wait = policy.delay(attempt(error, response))
+      return state.withLock { drops(response, wait, &$0) } ? .proceed : accept(response)
     }
-    guard let wait = delay(after: error, response), state.withLock({ drops(response, wait, &$0) }) else {
-      return accept(response)
+    let number = state.withLock { state in
+      state.stage = .asking
+      return state.attempt
     }
-    return .proceed
+    ask(error, response) { self.decide(on: response, $0, of: number) }
+    return .pause
   }
 
   /// Returns the error to pass to the policy; `nil` if the response is to be delivered.
   private func failure(of response: HTTPResponse) -> HTTPError? {
-    let interruption = state.withLock { $0.isMisfit(response) ? $0.failure : nil }
+    let interruption = state.withLock { $0.answer(response) == .misfit ? $0.failure : nil }
     if let interruption { return interruption }
     guard response.status >= 400 else { return nil }
     let detail = "the server answered with status \(response.status)"
     return HTTPError(.badStatus, url: request.url.string, status: response.status, detail)
   }
 
-  /// Drops a response, since another attempt follows: for the whole body, if this one shows that the server does not
-  /// send the rest.
+  /// Drops a response if another attempt follows after a wait: for the whole body, if this one shows that the server
+  /// does not send the rest.
   ///
-  /// - Returns: `false` if the sink cannot start over.
-  private func drops(_ response: HTTPResponse, _ wait: Duration, _ state: inout State) -> Bool {
-    guard !state.isMisfit(response) || startsOver(&state) else { return false }
+  /// - Returns: `false` if the policy gives up, or the sink cannot start over.
+  private func drops(_ response: HTTPResponse, _ wait: Duration?, _ state: inout State) -> Bool {
+    guard let wait, state.answer(response) != .misfit || startsOver(&state) else { return false }
     // Reading the body to its end keeps the connection usable.
     state.mode = .drop(wait: wait, count: 0)
     return true
@@ -58,9 +56,9 @@ extension RetryingLoad: LoadSink {
 
   /// Applies the policy's decision to a response while the loader is paused.
   private func decide(on response: HTTPResponse, _ delay: Duration?, of number: Int) {
-    let (isDelivered, end) = state.withLock { state -> (Bool, AttemptEnd?) in
+    let (isDelivered, end) = state.change { state -> (Bool, HTTPError??) in
       guard state.attempt == number, state.stage == .asking else { return (false, nil) }
-      guard let delay, drops(response, delay, &state) else {
+      guard drops(response, delay, &state) else {
         state.stage = .delivering
         return (true, nil)
       }
@@ -68,35 +66,32 @@ extension RetryingLoad: LoadSink {
       if state.end == nil { state.wrapped.resume() }
       return (false, state.end.take())
     }
-    runCalls()
     if isDelivered {
       settle(accept(response))
     } else if let end {
-      finishAttempt(end.error)
+      finishAttempt(end)
     }
   }
 
   /// Continues the attempt by the sink's ``LoadFlow``, after a delivery during the loader's pause.
   private func settle(_ flow: LoadFlow) {
-    let end = state.withLock { state -> AttemptEnd? in
+    let end = state.change { state -> HTTPError?? in
       state.stage = .loading
       if let end = state.end.take() { return end }
       if flow == .stop {
-        state.isBrokenOff = true
         state.wrapped.breakOff()
       } else if !state.isPaused {
         state.wrapped.resume()
       }
       return nil
     }
-    runCalls()
-    if let end { finishAttempt(end.error ?? (flow == .stop ? cancellation : nil)) }
+    if let end { finishAttempt(end ?? (flow == .stop ? cancellation : nil)) }
   }
 
   private func accept(_ response: HTTPResponse) -> LoadFlow {
     let now = wallClock
     let (sink, unseen): ((any LoadSink)?, LoadFlow) = state.withLock { state in
-      switch state.identity?.answer(response, delivered: state.delivered) {
+      switch state.answer(response) {
       case .rest(let skipped):
         state.mode = .deliver(skipping: skipped)
         return (nil, .proceed)
@@ -138,12 +133,10 @@ extension RetryingLoad: LoadSink {
 
   /// Calls the sink, and remembers a pause in case the attempt fails meanwhile.
   private func deliver(_ call: () -> LoadFlow) -> LoadFlow {
-    let resumes = state.withLock { $0.resumes }
+    // The sink may resume before it returns.
+    state.withLock { $0.isPaused = true }
     let flow = call()
-    guard flow == .pause else { return flow }
-    state.withLock { state in
-      if state.resumes == resumes { state.isPaused = true }
-    }
+    if flow != .pause { state.withLock { $0.isPaused = false } }
     return flow
   }
 
@@ -151,17 +144,11 @@ extension RetryingLoad: LoadSink {
 
   func finish(_ error: HTTPError?) {
     let isPutOff = state.withLock { state in
-      switch state.stage {
-      case .asking where !state.wrapped.isCancelled, .delivering:
-        state.end = AttemptEnd(error: error)
-        return true
-      case .asking:
-        // The decision is no longer needed.
-        state.stage = .loading
-        return false
-      case .loading, .waiting, .heldBack:
-        return false
-      }
+      // A cancelled load needs no decision any more.
+      if state.stage == .asking, state.wrapped.isCancelled { state.stage = .loading }
+      guard state.stage == .asking || state.stage == .delivering else { return false }
+      state.end = .some(error)
+      return true
     }
     if !isPutOff { finishAttempt(error) }
   }
@@ -187,25 +174,15 @@ extension RetryingLoad: LoadSink {
 
   /// Retries if the policy returns a delay.
   private func goOn(after error: HTTPError) {
-    if policy.isShort {
-      guard let delay = delay(after: error), canGoOn() else { return end(error) }
-      guard let number = beginWaiting() else { return end(cancellation) }
-      noteFailure(error)
-      return schedule(delay, after: number)
-    }
     guard let number = beginWaiting() else { return end(cancellation) }
     ask(error) { [self] delay in
       guard let delay, canGoOn() else {
         if endWaiting(after: number) { end(error) }
         return
       }
-      noteFailure(error)
+      state.withLock { $0.failure = $0.failure ?? error }
       schedule(delay, after: number)
     }
-  }
-
-  private func noteFailure(_ error: HTTPError) {
-    state.withLock { $0.failure = $0.failure ?? error }
   }
 
   /// Returns `true` if another attempt can continue the delivered body, or the sink starts over.
@@ -218,8 +195,8 @@ extension RetryingLoad: LoadSink {
 }
 
 extension RetryingLoad.State {
-  /// Returns `true` if the response shows that the server does not send the rest of the interrupted one.
-  fileprivate func isMisfit(_ response: HTTPResponse) -> Bool {
-    if case .misfit = identity?.answer(response, delivered: delivered) { true } else { false }
+  /// Returns the relation of a response to the interrupted one, if there is one.
+  fileprivate func answer(_ response: HTTPResponse) -> ResponseIdentity.Answer? {
+    identity?.answer(response, delivered: delivered)
   }
 }

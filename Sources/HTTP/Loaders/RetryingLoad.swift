@@ -28,16 +28,14 @@ final class RetryingLoad: LoadHandle {
     case refuse
   }
 
-  struct State {
+  struct State: WrappingState {
     var attempt = 0
     var stage = Stage.loading
     /// The handle of the attempt.
     var wrapped: WrappedHandle
-    /// Set if the attempt must end because its data is useless.
-    var isBrokenOff = false
-    /// Set while the sink is paused; below it, the number of times that it resumed.
+    var calls: SerialCalls? { wrapped.calls }
+    /// Set while the sink is paused, or called and not resumed since.
     var isPaused = false
-    var resumes = 0
     /// The timer of the next attempt.
     var alarm: ScheduledAction?
     var hasBegun = false
@@ -45,15 +43,10 @@ final class RetryingLoad: LoadHandle {
     var identity: ResponseIdentity?
     var delivered = 0
     var failure: HTTPError?
-    /// The end of the attempt, if it ended while the policy was deciding about its response.
-    var end: AttemptEnd?
+    /// The end of the attempt, if it ended while the policy was deciding about its response: an error, or `nil` within
+    /// for a success.
+    var end: HTTPError??
     var sink: (any LoadSink)?
-  }
-
-  /// The end of an attempt.
-  struct AttemptEnd {
-    /// The error, or `nil` if the attempt succeeded.
-    let error: HTTPError?
   }
 
   let request: HTTPRequest
@@ -83,33 +76,26 @@ final class RetryingLoad: LoadHandle {
 
   var priority: Priority {
     get { state.withLock { $0.wrapped.priority } }
-    set {
-      state.withLock { $0.wrapped.reprioritize(newValue) }
-      runCalls()
-    }
+    set { state.change { $0.wrapped.reprioritize(newValue) } }
   }
 
   func cancel() {
-    let (alarm, isIdle) = state.withLock { state -> (ScheduledAction?, Bool) in
+    let (alarm, isIdle) = state.change { state -> (ScheduledAction?, Bool) in
       state.wrapped.cancel()
-      switch state.stage {
-      case .waiting, .heldBack: break
-      case .asking where state.end != nil: break
-      case .loading, .asking, .delivering: return (nil, false)
+      guard [.waiting, .heldBack].contains(state.stage) || state.stage == .asking && state.end != nil else {
+        return (nil, false)
       }
       state.stage = .loading
       return (state.alarm.take(), true)
     }
-    runCalls()
     alarm?.cancel()
     // A caller that cancels must not call the sink itself, and there is no loader's thread for it.
     if isIdle { Task { self.end(self.cancellation) } }
   }
 
   func resume() {
-    let heldBack = state.withLock { state -> Int? in
+    let heldBack = state.change { state -> Int? in
       state.isPaused = false
-      state.resumes += 1
       switch state.stage {
       case .loading: state.wrapped.resume()
       case .asking, .delivering, .waiting: break
@@ -119,12 +105,8 @@ final class RetryingLoad: LoadHandle {
       }
       return nil
     }
-    runCalls()
     if let heldBack { startAttempt(after: heldBack) }
   }
-
-  /// Makes the pending calls to the attempt's handle, without a lock.
-  func runCalls() { state.withLock { $0.wrapped.calls }?.run() }
 
   // MARK: Attempts
 
@@ -159,14 +141,13 @@ final class RetryingLoad: LoadHandle {
   }
 
   private func attach(_ handle: any LoadHandle, of number: Int, _ request: HTTPRequest) {
-    state.withLock { state in
+    state.change { state in
       // A loader that answers synchronously may be past this attempt.
       guard state.attempt == number, state.sink != nil, state.stage != .waiting, state.stage != .heldBack else {
         return
       }
-      state.wrapped.attach(handle, startedWith: request.priority, isBrokenOff: state.isBrokenOff)
+      state.wrapped.attach(handle, startedWith: request.priority)
     }
-    runCalls()
   }
 
   /// Ends the running attempt, and waits for the next one.
@@ -212,28 +193,18 @@ final class RetryingLoad: LoadHandle {
 
   // MARK: The policy
 
-  /// Applies a short policy on the calling thread.
-  func delay(after error: HTTPError, _ response: HTTPResponse? = nil) -> Duration? {
-    guard !error.isCancellation else { return nil }
-    return policy.delay(attempt(error, response))
-  }
-
-  /// Applies the policy on a thread that may block, and calls `answer` there.
+  /// Applies the policy, and calls `answer`: at once if the policy is short, or else on a thread that may block.
   func ask(
     _ error: HTTPError,
     _ response: HTTPResponse? = nil,
     _ answer: @escaping @Sendable (Duration?) -> Void,
   ) {
     let attempt = attempt(error, response)
-    do throws(WorkQueueError) {
-      try owner.questions.enqueue { [policy] _ in answer(policy.delay(attempt)) }
-    } catch {
-      // Without a thread, a retry would fail too.
-      answer(nil)
-    }
+    guard !policy.isShort else { return answer(policy.delay(attempt)) }
+    owner.questions.add { [policy] in answer(policy.delay(attempt)) }
   }
 
-  private func attempt(_ error: HTTPError, _ response: HTTPResponse?) -> RetryAttempt {
+  func attempt(_ error: HTTPError, _ response: HTTPResponse?) -> RetryAttempt {
     RetryAttempt(
       number: state.withLock { $0.attempt },
       elapsed: owner.clock.uptime - started,

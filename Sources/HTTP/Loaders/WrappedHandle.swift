@@ -3,13 +3,14 @@ import VitrineRuntime
 /// The handle of a wrapped loader's load, in the locked state of the load that wraps it.
 ///
 /// The caller may use its load before the wrapped one has a handle, which then learns of it. Calls to the handle are
-/// decided under the wrapping load's lock, and made by ``SerialCalls/run()`` after it, in that order.
+/// decided under the wrapping load's lock, and made by ``Lock/change(_:)`` after it, in that order.
 struct WrappedHandle {
   private var handle: (any LoadHandle)?
   private(set) var priority: Priority
   private(set) var isCancelled = false
-  /// Set if the load must be resumed once its handle is known.
+  /// Set if the load must be resumed, or cancelled, once its handle is known.
   private var owesResume = false
+  private var owesCancel = false
   /// The pending calls to handles, created with the first call.
   private(set) var calls: SerialCalls?
 
@@ -26,7 +27,10 @@ struct WrappedHandle {
   }
 
   /// Cancels the wrapped load only.
-  mutating func breakOff() { tell { $0.cancel() } }
+  mutating func breakOff() {
+    owesCancel = true
+    tell { $0.cancel() }
+  }
 
   mutating func resume() {
     if handle == nil { owesResume = true }
@@ -34,11 +38,11 @@ struct WrappedHandle {
   }
 
   /// Stores the handle of a load that was started with a priority, and makes up for earlier calls.
-  mutating func attach(_ new: any LoadHandle, startedWith old: Priority, isBrokenOff: Bool = false) {
+  mutating func attach(_ new: any LoadHandle, startedWith old: Priority) {
     handle = new
     let priority = priority
     if priority != old { tell { $0.priority = priority } }
-    if isCancelled || isBrokenOff { breakOff() }
+    if owesCancel { breakOff() }
     if owesResume { tell { $0.resume() } }
   }
 
@@ -47,7 +51,7 @@ struct WrappedHandle {
 
   /// Prepares for another load.
   mutating func reset() -> (any LoadHandle)? {
-    owesResume = false
+    (owesResume, owesCancel) = (false, isCancelled)
     return detach()
   }
 
@@ -56,5 +60,22 @@ struct WrappedHandle {
     let calls = calls ?? SerialCalls()
     self.calls = calls
     calls.add { call(handle) }
+  }
+}
+
+/// The locked state of a load that wraps another.
+protocol WrappingState: Sendable {
+  /// The pending calls to handles.
+  var calls: SerialCalls? { get }
+}
+
+extension WrappedHandle: WrappingState {}
+
+extension Lock where State: WrappingState {
+  /// Changes the state, and then makes the calls that were decided.
+  func change<Answer: Sendable>(_ body: (inout State) -> Answer) -> Answer {
+    let (answer, calls) = withLock { state in (body(&state), state.calls) }
+    calls?.run()
+    return answer
   }
 }

@@ -13,13 +13,9 @@ package struct ContentRange: Hashable, Sendable {
     let parts = value.dropFirst(6).split(separator: "/", omittingEmptySubsequences: false)
     let ends = parts[0].split(separator: "-", omittingEmptySubsequences: false)
     // An invalid range must not be combined with any other (RFC 9110 14.4).
-    guard parts.count == 2, ends.count == 2, let start = Self.number(ends[0]), let end = Self.number(ends[1]),
-      start <= end, parts[1] == "*" || Self.number(parts[1]) ?? 0 > end
+    guard parts.count == 2, ends.count == 2, let start = ends[0].digits, let end = ends[1].digits,
+      start <= end, parts[1] == "*" || parts[1].digits ?? 0 > end
     else { return nil }
-    (self.start, self.end, total) = (start, end, Self.number(parts[1]))
-  }
-
-  private static func number(_ text: Substring) -> Int? {
-    text.utf8.allSatisfy(\.isDigit) ? Int(text) : nil
+    (self.start, self.end, total) = (start, end, parts[1].digits)
   }
 }

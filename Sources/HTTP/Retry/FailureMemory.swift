@@ -5,7 +5,7 @@
 /// ```swift
 /// var memory = FailureMemory<String>()
 /// memory.record(error, for: url.string, now: clock.uptime)
-/// if let failure = memory.failure(for: url.string, now: clock.uptime) { … }   // too early for another request
+/// if let failure = memory.standing(for: url.string, now: clock.uptime) { … }   // too early for another request
 /// ```
 /// It remembers the statuses 404 (5 minutes) and 410 (an hour), other statuses from 400 to 499 (a minute), and 429 and
 /// failures of the network or the server (10 seconds, doubled for each further failure up to 5 minutes). It ignores
@@ -35,11 +35,6 @@ package struct FailureMemory<Key: Hashable & Sendable>: Sendable {
 
   /// The number of stored failures, including expired ones.
   package var count: Int { entries.count }
-
-  /// Returns a recent failure, or `nil` once another request is worthwhile.
-  package func failure(for key: Key, now: Duration) -> HTTPError? {
-    standing(for: key, now: now)?.error
-  }
 
   /// Returns a recent failure, its age, and the time until another request is worthwhile.
   package func standing(for key: Key, now: Duration) -> (error: HTTPError, age: Duration, rest: Duration)? {
@@ -79,17 +74,11 @@ package struct FailureMemory<Key: Hashable & Sendable>: Sendable {
   private static func span(_ error: HTTPError, _ count: Int) -> Duration? {
     switch error.code {
     case .cancelled, .invalidURL, .invalidRequest, .preparationFailed, .tooLarge, .overloaded: return nil
-    case .badStatus:
-      switch error.status ?? 0 {
-      case 404: return .seconds(300)
-      case 410: return .seconds(3600)
-      case 408: return nil
-      case 429: break
-      case 400...499: return .seconds(60)
-      default: break
-      }
-    default: break
+    case .badStatus where error.status == 404: return .seconds(300)
+    case .badStatus where error.status == 410: return .seconds(3600)
+    case .badStatus where error.status == 408: return nil
+    case .badStatus where (400...499).contains(error.status ?? 0) && error.status != 429: return .seconds(60)
+    default: return min(.seconds(10 << min(count - 1, 10)), .seconds(300))
     }
-    return min(.seconds(10 << min(count - 1, 10)), .seconds(300))
   }
 }

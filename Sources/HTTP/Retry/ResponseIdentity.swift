@@ -15,15 +15,8 @@ struct ResponseIdentity {
     validator = head.headers.rangeValidator(now: now)
   }
 
-  /// Returns `true` if a body that has not begun may come from `other` instead.
-  func hasSameFields(as other: HTTPResponse) -> Bool {
-    other.status == head.status
-      && ["ETag", "Last-Modified", "Content-Length", "Content-Range", "Content-Type", "Content-Encoding"]
-        .allSatisfy { other.headers[$0] == head.headers[$0] }
-  }
-
   /// The relation of a response to the interrupted one.
-  enum Answer {
+  enum Answer: Equatable {
     /// Its body continues the delivered one, once the bytes that the sink already has are skipped.
     case rest(skipping: Int)
     /// It replaces the interrupted response, from the beginning.
@@ -46,7 +39,11 @@ struct ResponseIdentity {
 
   /// Returns the number of bytes that the sink already has of a response's body, or `nil` if it is not a continuation.
   private func overlap(of response: HTTPResponse, delivered: Int) -> Int? {
-    guard delivered > 0 else { return hasSameFields(as: response) ? 0 : nil }
+    guard delivered > 0 else {
+      // A body that has not begun may come from a response with the same fields instead.
+      let names = ["ETag", "Last-Modified", "Content-Length", "Content-Range", "Content-Type", "Content-Encoding"]
+      return response.status == head.status && names.allSatisfy { response.headers[$0] == head.headers[$0] } ? 0 : nil
+    }
     guard validator != nil, head.headers.isSameVersion(as: response.headers) else { return nil }
     let old = ContentRange(head)
     let total = old?.total ?? (old == nil ? head.contentLength : nil)

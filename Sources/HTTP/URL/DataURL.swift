@@ -6,10 +6,6 @@ import VitrineRuntime
 /// let dot = try DataURL("data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAA=")
 /// ```
 package struct DataURL: Sendable, Hashable {
-  /// The media type in lower case, without parameters.
-  ///
-  /// Defaults to `text/plain`.
-  package let mediaType: String
   /// The bytes.
   package let data: Data
 
@@ -36,10 +32,6 @@ package struct DataURL: Sendable, Hashable {
     let parameters = description.split(separator: ";", omittingEmptySubsequences: false).map { String($0.trimmed) }
     let body = rest[rest.index(after: comma)...].prefix { $0 != UInt8(ascii: "#") }
     let bytes = PercentEncoding.decode(body).bytes
-
-    let type = parameters.first?.lowercased() ?? ""
-    let halves = type.split(separator: "/", omittingEmptySubsequences: false)
-    mediaType = halves.count == 2 && halves.allSatisfy { !$0.isEmpty } ? type : "text/plain"
     guard let last = parameters.last, last.equalsIgnoringCase("base64"), parameters.count > 1 else {
       data = Data(bytes)
       return

@@ -2,7 +2,7 @@ public import VitrineRuntime
 
 /// An error that explains why no complete response to a request arrived.
 ///
-/// Codes are values of a struct with private cases, so that new codes in later versions are source-compatible:
+/// Codes are values of a struct, so that new codes in later versions are source-compatible:
 /// ```swift
 /// do {
 ///   let (response, data) = try await loader.data(for: request)
@@ -13,51 +13,43 @@ public import VitrineRuntime
 public struct HTTPError: Error, Sendable, CustomStringConvertible {
   /// The kind of an error.
   public struct Code: Hashable, Sendable, CustomStringConvertible {
-    private enum Value: String {
-      case invalidURL, invalidRequest, cancelled, timedOut, cannotResolve, cannotConnect, tls, connectionLost
-      case redirectRefused, tooManyRedirects, badStatus, tooLarge, truncated, protocolError
-      case addressRefused, preparationFailed, overloaded
-    }
-
-    private let value: Value
+    /// The name of the code.
+    public let description: String
 
     /// The string is not an http or https URL.
-    public static let invalidURL = Code(value: .invalidURL)
+    public static let invalidURL = Code(description: "invalidURL")
     /// The request has a header field or a method that cannot be sent.
-    public static let invalidRequest = Code(value: .invalidRequest)
+    public static let invalidRequest = Code(description: "invalidRequest")
     /// The load was cancelled, or the loader released.
-    public static let cancelled = Code(value: .cancelled)
+    public static let cancelled = Code(description: "cancelled")
     /// One of the ``HTTPTimeouts`` passed, which ``HTTPError/timeout`` names.
-    public static let timedOut = Code(value: .timedOut)
+    public static let timedOut = Code(description: "timedOut")
     /// The host name could not be resolved.
-    public static let cannotResolve = Code(value: .cannotResolve)
+    public static let cannotResolve = Code(description: "cannotResolve")
     /// No connection could be established.
-    public static let cannotConnect = Code(value: .cannotConnect)
+    public static let cannotConnect = Code(description: "cannotConnect")
     /// The server's certificate is not trusted, or TLS could not be negotiated.
-    public static let tls = Code(value: .tls)
+    public static let tls = Code(description: "tls")
     /// The connection ended before the head of a response arrived.
-    public static let connectionLost = Code(value: .connectionLost)
+    public static let connectionLost = Code(description: "connectionLost")
     /// The server redirected from https to http, or to another scheme.
-    public static let redirectRefused = Code(value: .redirectRefused)
+    public static let redirectRefused = Code(description: "redirectRefused")
     /// The server redirected more often than allowed.
-    public static let tooManyRedirects = Code(value: .tooManyRedirects)
+    public static let tooManyRedirects = Code(description: "tooManyRedirects")
     /// The status is not in 200 to 299, see ``HTTPError/status``.
-    public static let badStatus = Code(value: .badStatus)
+    public static let badStatus = Code(description: "badStatus")
     /// The body is larger than ``HTTPRequest/maxResponseBytes``.
-    public static let tooLarge = Code(value: .tooLarge)
+    public static let tooLarge = Code(description: "tooLarge")
     /// The body ended before it was complete.
-    public static let truncated = Code(value: .truncated)
+    public static let truncated = Code(description: "truncated")
     /// The ``AddressGuard`` refuses the URL, a redirect, or an address of the host.
-    public static let addressRefused = Code(value: .addressRefused)
+    public static let addressRefused = Code(description: "addressRefused")
     /// ``LoadHooks/willSend`` or ``LoadHooks/challenge`` threw an error.
-    public static let preparationFailed = Code(value: .preparationFailed)
+    public static let preparationFailed = Code(description: "preparationFailed")
     /// The queue of loads is full, and nothing was sent.
-    public static let overloaded = Code(value: .overloaded)
+    public static let overloaded = Code(description: "overloaded")
     /// The response violates HTTP.
-    public static let protocolError = Code(value: .protocolError)
-
-    /// The name of the code.
-    public var description: String { value.rawValue }
+    public static let protocolError = Code(description: "protocolError")
   }
 
   /// The kind of a time-out, one of the ``HTTPTimeouts``.
@@ -168,13 +160,9 @@ extension HTTPError: LocalizedError {
     case .cannotResolve, .cannotConnect: "Check the URL and the network connection, and try again."
     case .timedOut, .connectionLost, .truncated: "Check the network connection, and try again."
     case .overloaded: "Try again later."
-    case .badStatus:
-      switch status ?? 0 {
-      case 401, 403: "Sign in with an account that has access."
-      case 404, 410: "Check the URL."
-      case 408, 425, 429, 500...599: "Try again later."
-      default: nil
-      }
+    case .badStatus where [401, 403].contains(status): "Sign in with an account that has access."
+    case .badStatus where [404, 410].contains(status): "Check the URL."
+    case .badStatus where [408, 425, 429].contains(status) || (500...599).contains(status ?? 0): "Try again later."
     case .preparationFailed: (cause as? any LocalizedError)?.recoverySuggestion
     default: nil
     }

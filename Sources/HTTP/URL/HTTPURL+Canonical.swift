@@ -24,8 +24,7 @@ extension HTTPURL {
   /// Returns the end of a host name in lower case that is followed by a slash.
   private static func endOfName(_ bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> Int? {
     var label = start
-    var index = start
-    while index < bytes.count {
+    for index in start..<bytes.count {
       switch unsafe bytes[index] {
       case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"),
         UInt8(ascii: "_"):
@@ -40,7 +39,6 @@ extension HTTPURL {
       default:
         return nil
       }
-      index += 1
     }
     return nil
   }
@@ -48,8 +46,7 @@ extension HTTPURL {
   /// Returns `true` if the part from the slash on is canonical: full parsing would encode, resolve and drop none of it.
   private static func isCanonicalPath(_ bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> Bool {
     var isPath = true
-    var index = start
-    while index < bytes.count {
+    for index in start..<bytes.count {
       let byte = unsafe bytes[index]
       switch byte {
       case _ where byte.isLetter || byte.isDigit: break
@@ -72,7 +69,6 @@ extension HTTPURL {
       default:
         return false
       }
-      index += 1
     }
     return true
   }

@@ -73,7 +73,9 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
     let (name, digits) = Self.split(authority)
     guard let host = HostName.canonical(name) else { throw invalid("invalid host \"\(name)\"") }
     let standard = scheme == "https" ? 443 : 80
-    guard let port = digits.isEmpty ? standard : Self.port(digits) else { throw invalid("invalid port \"\(digits)\"") }
+    guard let port = digits.isEmpty ? standard : digits.digits, port <= 65_535 else {
+      throw invalid("invalid port \"\(digits)\"")
+    }
 
     let beforeFragment = rest[end..<(rest.utf8.firstIndex(of: UInt8(ascii: "#")) ?? rest.endIndex)]
     let path = beforeFragment[..<(beforeFragment.utf8.firstIndex(of: UInt8(ascii: "?")) ?? beforeFragment.endIndex)]
@@ -122,50 +124,28 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
     return (authority[..<colon], authority[colon...].dropFirst())
   }
 
-  private static func port(_ digits: Substring) -> Int? {
-    guard digits.utf8.allSatisfy(\.isDigit), let port = Int(digits), port <= 65_535 else { return nil }
-    return port
-  }
-
   /// Percent-encodes non-ASCII bytes, spaces, `escaped`, and a percent sign that encodes nothing.
   private static func encoded(_ part: Substring, escaping escaped: String) -> String {
-    let bytes = Array(part.utf8)
-    var result: [UInt8] = []
-    result.reserveCapacity(bytes.count)
-    for (index, byte) in bytes.enumerated() {
-      let isStray =
-        byte == UInt8(ascii: "%")
-        && !(index + 2 < bytes.count && bytes[index + 1].isHexDigit && bytes[index + 2].isHexDigit)
-      if byte <= 32 || byte >= 127 || isStray || escaped.utf8.contains(byte) {
-        result.append(UInt8(ascii: "%"))
-        result.append(contentsOf: String(byte, radix: 16, uppercase: true).utf8)
-      } else {
-        result.append(byte)
-      }
+    PercentEncoding.encode(part) { byte, rest in
+      if byte == UInt8(ascii: "%") { return rest.count < 2 || !rest.prefix(2).allSatisfy(\.isHexDigit) }
+      return byte <= 32 || byte >= 127 || escaped.utf8.contains(byte)
     }
-    return String(decoding: result, as: UTF8.self)
   }
 
   /// Resolves `.` and `..` (RFC 3986 5.2.4).
   private static func withoutDotSegments(_ path: String) -> String {
     guard !path.isEmpty else { return "/" }
     // A dot segment begins with a dot, plain or percent-encoded; nearly no URL has one.
-    let mayHaveOne = zip(path.utf8, path.utf8.dropFirst()).contains { byte, next in
-      byte == UInt8(ascii: "/") && (next == UInt8(ascii: ".") || next == UInt8(ascii: "%"))
-    }
-    guard mayHaveOne else { return path }
+    guard path.contains("/.") || path.contains("/%") else { return path }
     var segments: [Substring] = []
     let all = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
     for (index, segment) in zip(all.indices, all) {
-      let isLast = index == all.endIndex - 1
-      switch segment.lowercased().replacing("%2e", with: ".") {
-      case ".":
-        if isLast { segments.append("") }
-      case "..":
-        _ = segments.popLast()
-        if isLast { segments.append("") }
-      default:
+      let plain = segment.lowercased().replacing("%2e", with: ".")
+      if plain == ".." { _ = segments.popLast() }
+      if plain != ".", plain != ".." {
         segments.append(segment)
+      } else if index == all.endIndex - 1 {
+        segments.append("")
       }
     }
     return "/" + segments.joined(separator: "/")

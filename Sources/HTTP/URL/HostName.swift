@@ -37,10 +37,8 @@ enum HostName {
   }
 
   private static func isLabelScalar(_ scalar: Unicode.Scalar) -> Bool {
-    switch scalar.properties.generalCategory {
-    case .control, .privateUse, .surrogate, .unassigned, .spaceSeparator, .lineSeparator, .paragraphSeparator: false
-    default: true
-    }
+    ![.control, .privateUse, .surrogate, .unassigned, .spaceSeparator, .lineSeparator, .paragraphSeparator]
+      .contains(scalar.properties.generalCategory)
   }
 
   private static func isName(_ name: String) -> Bool {

@@ -27,23 +27,15 @@ package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
   /// Converts a socket address, or returns `nil` if it is of another family.
   init?(socketAddress address: UnsafePointer<sockaddr>?) {
     guard let address = unsafe address else { return nil }
-    // The family determines how many bytes are valid.
-    switch unsafe CInt(address.pointee.sa_family) {
-    case AF_INET:
-      self.init(
-        bytes: unsafe address.withMemoryRebound(to: sockaddr_in.self, capacity: 1) { pointer in
-          unsafe withUnsafeBytes(of: pointer.pointee.sin_addr) { unsafe Array($0) }
-        }
-      )
-    case AF_INET6:
-      self.init(
-        bytes: unsafe address.withMemoryRebound(to: sockaddr_in6.self, capacity: 1) { pointer in
-          unsafe withUnsafeBytes(of: pointer.pointee.sin6_addr) { unsafe Array($0) }
-        }
-      )
-    default:
-      return nil
-    }
+    let (start, count): (Int?, Int) =
+      switch unsafe CInt(address.pointee.sa_family) {
+      case AF_INET: (MemoryLayout<sockaddr_in>.offset(of: \.sin_addr), 4)
+      case AF_INET6: (MemoryLayout<sockaddr_in6>.offset(of: \.sin6_addr), 16)
+      default: (nil, 0)
+      }
+    guard let start else { return nil }
+    // The family determines which bytes are valid.
+    self.init(bytes: unsafe Array(UnsafeRawBufferPointer(start: UnsafeRawPointer(address) + start, count: count)))
   }
 
   private static func bytes4(_ text: String) -> [UInt8]? {
@@ -75,12 +67,11 @@ package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
   var embedded: [IPAddress] {
     guard isIPv6 else { return [] }
     func starts(_ prefix: [UInt8]) -> Bool { bytes.starts(with: prefix) }
-    var found: [ArraySlice<UInt8>] = []
-    let zeros = [UInt8](repeating: 0, count: 10)
-    if starts(zeros + [0, 0]) || starts(zeros + [0xFF, 0xFF]) { found.append(bytes[12...]) }
-    // The prefix belongs to ::ffff:0:a.b.c.d, the translated form of RFC 2765.
-    if starts([0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 0, 0]) { found.append(bytes[12...]) }
-    if starts([0, 0x64, 0xFF, 0x9B]) { found.append(bytes[12...]) }
+    let zeros = [UInt8](repeating: 0, count: 8)
+    // The third prefix belongs to ::ffff:0:a.b.c.d, the translated form of RFC 2765.
+    let mapped: [[UInt8]] = [[0, 0, 0, 0], [0, 0, 0xFF, 0xFF], [0xFF, 0xFF, 0, 0]]
+    let prefixes = mapped.map { zeros + $0 } + [[0, 0x64, 0xFF, 0x9B]]
+    var found = prefixes.filter(starts).map { _ in bytes[12...] }
     if starts([0x20, 0x02]) { found.append(bytes[2..<6]) }
     if starts([0x20, 0x01, 0, 0]) {
       found.append(bytes[4..<8])
@@ -113,13 +104,8 @@ public struct IPNetwork: Sendable, Hashable, CustomStringConvertible {
 
   /// Returns a Boolean value that indicates whether the network contains an address of the same family.
   package func contains(_ other: IPAddress) -> Bool {
-    guard other.bytes.count == address.bytes.count else { return false }
-    var rest = prefixLength
-    for (left, right) in zip(address.bytes, other.bytes) where rest > 0 {
-      let mask = rest >= 8 ? 0xFF : ~(UInt8(0xFF) >> UInt8(rest))
-      guard left & mask == right & mask else { return false }
-      rest -= 8
-    }
-    return true
+    let (own, others, whole) = (address.bytes, other.bytes, prefixLength / 8)
+    guard others.count == own.count, others.prefix(whole) == own.prefix(whole) else { return false }
+    return prefixLength % 8 == 0 || (own[whole] ^ others[whole]) >> UInt8(8 - prefixLength % 8) == 0
   }
 }

@@ -34,12 +34,6 @@ package struct ObjectURL: Sendable, Hashable, CustomStringConvertible {
     )
   }
 
-  /// Returns the object that a stand-in names, or `nil` for any other URL.
-  package init?(standIn url: HTTPURL) {
-    guard Self.isStandIn(url) else { return nil }
-    self.init(standIn: url.string)
-  }
-
   /// Returns the object that the canonical text of a stand-in names, or `nil` for any other text.
   package init?(standIn text: String) {
     guard text.utf8.starts(with: Self.origin.utf8) else { return nil }

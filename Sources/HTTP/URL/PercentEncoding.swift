@@ -17,8 +17,8 @@ package enum PercentEncoding {
     while let byte = rest.popFirst() {
       if byte != UInt8(ascii: "%") {
         bytes.append(byte)
-      } else if rest.count >= 2, let high = digit(rest[rest.startIndex]), let low = digit(rest[rest.startIndex + 1]) {
-        bytes.append(high << 4 | low)
+      } else if rest.prefix(2).count == 2, rest.prefix(2).allSatisfy(\.isHexDigit) {
+        bytes.append(rest.prefix(2).reduce(0) { $0 << 4 | $1.hexDigitValue })
         rest.removeFirst(2)
       } else {
         bytes.append(byte)
@@ -30,31 +30,27 @@ package enum PercentEncoding {
 
   /// Encodes all but letters, digits and `-._~`, and the characters of `kept`.
   package static func encode(_ text: String, keeping kept: String = "") -> String {
+    encode(text) { byte, _ in
+      !byte.isLetter && !byte.isDigit && !"-._~".utf8.contains(byte) && !kept.utf8.contains(byte)
+    }
+  }
+
+  /// Encodes the bytes for which `isEncoded` returns `true`, given each byte and the bytes after it.
+  static func encode(
+    _ text: some StringProtocol,
+    where isEncoded: (UInt8, _ rest: ArraySlice<UInt8>) -> Bool,
+  ) -> String {
     var result: [UInt8] = []
-    for byte in text.utf8 {
-      let isPlain =
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-          UInt8(ascii: "0")...UInt8(ascii: "9"):
-          true
-        default: "-._~".utf8.contains(byte) || kept.utf8.contains(byte)
-        }
-      if isPlain {
-        result.append(byte)
-      } else {
-        let digits = Array("0123456789ABCDEF".utf8)
+    var rest = Array(text.utf8)[...]
+    result.reserveCapacity(rest.count)
+    let digits = Array("0123456789ABCDEF".utf8)
+    while let byte = rest.popFirst() {
+      if isEncoded(byte, rest) {
         result += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+      } else {
+        result.append(byte)
       }
     }
     return String(decoding: result, as: UTF8.self)
-  }
-
-  private static func digit(_ character: UInt8) -> UInt8? {
-    switch character {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): character - 48
-    case UInt8(ascii: "A")...UInt8(ascii: "F"): character - 55
-    case UInt8(ascii: "a")...UInt8(ascii: "f"): character - 87
-    default: nil
-    }
   }
 }

@@ -7,11 +7,11 @@ extension CookieJar {
   static func split(_ joined: String) -> [String] {
     var cookies: [String] = []
     for part in joined.split(separator: ",", omittingEmptySubsequences: false) {
-      let name = part.drop { $0 == " " }.prefix { $0 != "=" && $0 != ";" }
-      let isName = !name.isEmpty && name.count < part.drop { $0 == " " }.count && !name.contains(" ")
-      let begins = isName && part.drop { $0 == " " }.dropFirst(name.count).first == "="
+      let text = part.drop { $0 == " " }
+      let name = text.prefix { $0 != "=" && $0 != ";" }
+      let begins = !name.isEmpty && !name.contains(" ") && text.dropFirst(name.count).first == "="
       if begins || cookies.isEmpty {
-        cookies.append(String(part.drop { $0 == " " }))
+        cookies.append(String(text))
       } else {
         cookies[cookies.count - 1] += "," + part
       }

@@ -3,63 +3,47 @@ import VitrineRuntime
 /// A load, over its redirects to its end, and the handle for its caller.
 final class SessionLoad: LoadHandle {
   private struct State {
-    var request: HTTPRequest
     var hop: RedirectChain
     var sink: (any LoadSink)?
     var task: URLSessionDataTask?
     var question: Task<Void, Never>?
     var alarm: ScheduledAction?
-    var isCancelled = false
     /// The number of times that the sink resumed.
     var resumes = 0
-    /// Set if hooks have pending calls, which must precede the sink's end.
-    var hasMeasured = false
     // The fields below belong to the current hop.
     var head: HTTPResponse?
     var isHeadDelivered = false
     var received = 0
-    /// The body of a challenge's response.
+    /// The body of a redirect or of a challenge's response.
     var held = Data()
-    /// The delivery of that body, while the sink has paused it.
+    /// The rest of that response's delivery, while the sink has paused it.
     var onResume: (@Sendable () -> Void)?
     /// The reason why this type aborted the load.
     var failure: HTTPError?
   }
 
-  private let asked: String
   private let hooks: LoadHooks
   private let session: URLSession
   private let delegate: SessionDelegate
-  private let options: URLSessionLoader.Options
-  private let started = SystemClock().uptime
   private let state: Lock<State>
   /// The calls to the task, in the order in which they were decided.
   private let taskCalls = SerialCalls()
-  private let hookCalls: HookCalls
 
-  init(
-    _ request: HTTPRequest,
-    sink: any LoadSink,
-    session: URLSession,
-    delegate: SessionDelegate,
-    options: URLSessionLoader.Options,
-  ) {
-    asked = request.url.string
+  private var options: URLSessionLoader.Options { delegate.options }
+
+  init(_ request: HTTPRequest, sink: any LoadSink, session: URLSession, delegate: SessionDelegate) {
     hooks = sink.hooks
-    self.session = session
-    self.delegate = delegate
-    self.options = options
-    hookCalls = HookCalls(on: delegate.hookQueue)
-    state = Lock(State(request: request, hop: RedirectChain(request), sink: sink))
+    (self.session, self.delegate) = (session, delegate)
+    state = Lock(State(hop: RedirectChain(request), sink: sink))
   }
 
   // MARK: For the caller
 
   var priority: Priority {
-    get { state.withLock { $0.request.priority } }
+    get { state.withLock { $0.hop.request.priority } }
     set {
       state.withLock { state in
-        state.request.priority = newValue
+        state.hop.request.priority = newValue
         guard let task = state.task else { return }
         taskCalls.add { task.priority = newValue.taskPriority }
       }
@@ -67,14 +51,17 @@ final class SessionLoad: LoadHandle {
     }
   }
 
-  func cancel() {
+  func cancel() { abort(error(.cancelled, "was cancelled")) }
+
+  /// Ends the load with an error, unless it has failed already.
+  private func abort(_ failure: HTTPError) {
     let task = state.withLock { state in
-      state.isCancelled = true
+      state.failure = state.failure ?? failure
       return state.task
     }
     task?.cancel()
     // While a hook runs there is no task, so no end would be reported.
-    if task == nil { Task { self.end(self.error(.cancelled, "was cancelled")) } }
+    if task == nil { Task { self.end(failure) } }
   }
 
   /// Stores the task of a hook, which the end of the load cancels.
@@ -87,7 +74,7 @@ final class SessionLoad: LoadHandle {
   }
 
   /// Cancels the task of a hook on a thread for hooks: cancellation handlers run at once, and may block.
-  private func cancel(_ question: Task<Void, Never>) { hookCalls.add { question.cancel() } }
+  private func cancel(_ question: Task<Void, Never>) { delegate.hookQueue.add { question.cancel() } }
 
   func resume() {
     let onResume = state.withLock { state in
@@ -96,80 +83,84 @@ final class SessionLoad: LoadHandle {
       return state.onResume.take()
     }
     taskCalls.run()
-    if let onResume { hookCalls.add(onResume) }
+    if let onResume { delegate.hookQueue.add(onResume) }
   }
 
   // MARK: Start
 
   func start() {
     delegate.begin(self)
-    let (request, hop) = state.withLock { ($0.request, $0.hop) }
-    if let total = request.timeouts.total {
-      let alarm = SystemClock().schedule(after: total) { [weak self] in self?.runOut() }
+    let hop = state.withLock { $0.hop }
+    if let total = hop.request.timeouts.total {
+      let alarm = SystemClock().schedule(after: total) { [weak self] in
+        guard let self else { return }
+        abort(error(.timedOut, timeout: .total, "it took longer than allowed"))
+      }
       state.withLock { $0.alarm = alarm }
     }
     guard hooks.willSend != nil else { return startHop() }
-    let question = Task {
-      switch await hop.prepared(by: hooks) {
-      case .success(let changed):
-        state.withLock { ($0.request, $0.hop) = (changed, RedirectChain(changed, asked: asked)) }
-        startHop()
-      case .failure(let error): end(error)
+    keep(Task { resume(after: await hop.prepared(by: hooks)) })
+  }
+
+  private func resume(after result: RedirectChain.Next) {
+    switch result {
+    case .success(var next?):
+      state.withLock { state in
+        next.request.priority = state.hop.request.priority
+        state.hop = next
       }
+      startHop()
+    case .success(nil): deliverHeld()
+    case .failure(let error): end(error)
     }
-    keep(question)
   }
 
   private func startHop() {
     // Values removed from the state are released without the lock.
-    let (hop, request, isCancelled, hasEnded, _) = state.withLock { state in
+    let (hop, failure, hasEnded, _) = state.withLock { state in
       let question = state.question.take()
-      (state.head, state.isHeadDelivered, state.received, state.failure) = (nil, false, 0, nil)
-      return (state.hop, state.request, state.isCancelled, state.sink == nil, question)
+      (state.head, state.isHeadDelivered, state.received, state.held) = (nil, false, 0, Data())
+      return (state.hop, state.failure, state.sink == nil, question)
     }
     // The load may have timed out while a hook ran.
     guard !hasEnded else { return }
-    guard !isCancelled else { return end(error(.cancelled, "was cancelled")) }
-    if let objection = hop.request.objection { return end(error(.invalidRequest, objection)) }
+    if let failure { return end(failure) }
+    if let objection = hop.objection(by: options.addressGuard) { return end(objection) }
     guard hop.request.method != .get || !hop.request.hasBody else {
       return end(error(.invalidRequest, "the system sends no body with a GET"))
     }
-    guard let addressGuard = options.addressGuard else { return send(hop, request) }
-    if let objection = addressGuard.objection(to: hop.url) { return end(error(.addressRefused, objection)) }
-    guard !hop.url.isAddress else { return send(hop, request) }
+    guard let addressGuard = options.addressGuard, !hop.url.isAddress else { return send(hop) }
     // URLSession reports the address only after it has connected. The look-up blocks, as a hook may.
-    hookCalls.add { [self] in
+    delegate.hookQueue.add { [self] in
       if let objection = addressGuard.objection(toAddressesOf: hop.url.host) {
         end(error(.addressRefused, objection))
       } else {
-        send(hop, request)
+        send(hop)
       }
     }
   }
 
-  private func send(_ hop: RedirectChain, _ request: HTTPRequest) {
+  private func send(_ hop: RedirectChain) {
     guard let url = URL(string: hop.url.string) else { return end(error(.invalidURL, "URLSession rejects it")) }
-    var wanted = URLRequest(url: url, timeoutInterval: request.timeouts.idle / .seconds(1))
+    var wanted = URLRequest(url: url, timeoutInterval: hop.request.timeouts.idle / .seconds(1))
     wanted.httpMethod = hop.request.method.name
     if hop.request.announcesBody { wanted.httpBody = hop.request.body ?? Data() }
     wanted.httpShouldHandleCookies = false
     // URLSession would request gzip by itself.
     wanted.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
     wanted.setValue(options.userAgent, forHTTPHeaderField: "User-Agent")
-    if let cookie = options.cookies?.header(for: hop.url) { wanted.setValue(cookie, forHTTPHeaderField: "Cookie") }
-    for field in hop.headers {
-      wanted.setValue(hop.headers[field.name], forHTTPHeaderField: field.name)
-    }
+    let headers = hop.headers(with: options.cookies)
+    for field in headers { wanted.setValue(headers[field.name], forHTTPHeaderField: field.name) }
     // The loader may have been released while a hook ran.
     guard let task = delegate.makeTask(wanted, in: session, for: self) else {
       return end(error(.cancelled, "the loader was released"))
     }
-    task.priority = request.priority.taskPriority
+    task.priority = hop.request.priority.taskPriority
     let (isLate, sink) = state.withLock { state in
       state.task = task
       // The end may have come during the look-up of an address.
-      let isLate = state.isCancelled || state.sink == nil
-      return (isLate, !isLate && hop.count == 0 && hop.answerCount == 0 ? state.sink : nil)
+      let isLate = state.failure != nil || state.sink == nil
+      return (isLate, !isLate && hop.isFirst ? state.sink : nil)
     }
     sink?.begin()
     // A task that never ran reports its end only once it is resumed.
@@ -177,156 +168,109 @@ final class SessionLoad: LoadHandle {
     task.resume()
   }
 
-  private func runOut() {
-    let failure = error(.timedOut, timeout: .total, "it took longer than allowed")
-    let task = state.withLock { state in
-      state.failure = failure
-      return state.task
-    }
-    if let task { task.cancel() } else { end(failure) }
-  }
-
   // MARK: Response
 
   func receive(_ response: URLResponse) -> Bool {
-    guard let response = response as? HTTPURLResponse else { return fail(.protocolError, "not an HTTP response") }
+    guard let response = response as? HTTPURLResponse else {
+      return fail(error(.protocolError, "not an HTTP response"))
+    }
     let (hop, hasHead) = state.withLock { ($0.hop, $0.head != nil) }
     // URLSession reports each part of a `multipart/x-mixed-replace` as a response of its own.
-    guard !hasHead else { return fail(.protocolError, "the server sent a second response to one request") }
-    var head = HTTPResponse(status: response.statusCode, url: hop.url, redirectCount: hop.count)
+    guard !hasHead else { return fail(error(.protocolError, "the server sent a second response to one request")) }
+    var head = HTTPResponse(status: response.statusCode, url: hop.url)
     for (name, value) in response.allHeaderFields {
       // URLSession joins fields of one name with commas.
       let values = "\(name)".lowercased() == "set-cookie" ? CookieJar.split("\(value)") : ["\(value)"]
       for value in values { head.headers.append(name: "\(name)", value: value) }
     }
     guard !head.headers.contains(where: { $0.value.contains("\0") }) else {
-      return fail(.protocolError, "a header field has a NUL")
+      return fail(error(.protocolError, "a header field has a NUL"))
     }
     head.redirects = hop.redirects(at: systemUptime())
     options.cookies?.store(head.headers.values(for: "Set-Cookie"), from: hop.url)
     state.withLock { $0.head = head }
     if hop.isToFollow(head) || hop.isToAnswer(head, hooks) { return true }
     if let objection = hop.objection(to: head) { return fail(objection) }
-    let sink = state.withLock { state in
-      state.isHeadDelivered = true
-      return state.sink
-    }
-    return deliver { sink?.receive(head) ?? .stop }
+    state.withLock { $0.isHeadDelivered = true }
+    return deliver { $0.receive(head) }
   }
 
   func receive(_ data: Data) {
-    let (received, isDelivered, limit, sink) = state.withLock { state in
+    let (received, isDelivered, limit) = state.withLock { state in
       state.received += data.count
       if !state.isHeadDelivered { state.held.append(data.prefix(1 << 16 - state.held.count)) }
-      return (state.received, state.isHeadDelivered, state.request.maxResponseBytes, state.sink)
+      return (state.received, state.isHeadDelivered, state.hop.request.maxResponseBytes)
     }
     // Reading the short body of a redirect or challenge keeps the connection. A long one costs more than a new
     // connection.
     guard isDelivered else { return received <= 1 << 16 ? () : state.withLock { $0.task }?.cancel() ?? () }
     let goesOn =
       received <= limit
-      ? deliver { sink?.receive(data) ?? .stop }
-      : fail(.tooLarge, "the body is larger than the limit of \(limit) bytes")
+      ? deliver { $0.receive(data) }
+      : fail(error(.tooLarge, "the body is larger than the limit of \(limit) bytes"))
     if !goesOn { state.withLock { $0.task }?.cancel() }
   }
 
   func measure(_ figures: URLSessionTaskTransactionMetrics) {
-    guard let measure = hooks.didTransfer else { return }
-    let metrics = LoadMetrics(figures, of: state.withLock { $0.hop.url })
-    guard !hooks.measuresInPlace else { return measure(metrics) }
-    state.withLock { $0.hasMeasured = true }
-    hookCalls.add { measure(metrics) }
+    hooks.didTransfer?(LoadMetrics(figures, of: state.withLock { $0.hop.url }))
   }
 
   func complete(_ problem: (any Error)?) {
-    let (head, failure, isCancelled, isDelivered, _) = state.withLock { state in
-      (state.head, state.failure, state.isCancelled, state.isHeadDelivered, state.task.take())
+    let (hop, head, failure, isDelivered, _) = state.withLock { state in
+      (state.hop, state.head, state.failure, state.isHeadDelivered, state.task.take())
     }
-    var hop = state.withLock { $0.hop }
     if let failure { return end(failure) }
-    if isCancelled { return end(error(.cancelled, "was cancelled")) }
-    guard let head, !isDelivered, problem == nil || isBrokenOff(problem) else {
+    // The body of a redirect or challenge is broken off if it is too long to be read to its end.
+    guard let head, !isDelivered, problem == nil || (problem as? URLError)?.code == .cancelled else {
       return end(problem.map { error(for: $0, isHeadDelivered: isDelivered) })
     }
-    guard hop.isToFollow(head) else { return askForAnswer(head, hop) }
-    do throws(HTTPError) {
-      try hop.follow(head, options.addressGuard, hooks, at: systemUptime())
-      let next = hop
-      state.withLock { $0.hop = next }
-      startHop()
-    } catch {
-      end(error)
+    if hop.isToFollow(head) {
+      resume(after: hop.followed(head, options.addressGuard, hooks, at: systemUptime()))
+    } else {
+      keep(Task { resume(after: await hop.answered(head, by: hooks)) })
     }
-  }
-
-  /// Returns `true` if the body of a redirect or challenge was too long to be read to its end.
-  private func isBrokenOff(_ problem: (any Error)?) -> Bool {
-    (problem as? URLError)?.code == .cancelled
-  }
-
-  private func askForAnswer(_ head: HTTPResponse, _ hop: RedirectChain) {
-    let challenge = state.withLock { $0.hop.challenge(head) }
-    let question = Task {
-      switch await hop.answer(to: challenge, by: hooks) {
-      case .success(let answer?):
-        state.withLock { state in
-          state.held = Data()
-          state.hop.headers.replace(with: answer)
-        }
-        startHop()
-      case .success(nil): deliverHeld(head)
-      case .failure(let error): end(error)
-      }
-    }
-    keep(question)
   }
 
   /// Delivers the response of an unanswered challenge.
-  private func deliverHeld(_ head: HTTPResponse) {
-    let (sink, resumes) = state.withLock { ($0.sink, $0.resumes) }
-    switch sink?.receive(head) ?? .stop {
-    case .stop: end(error(.cancelled, "was cancelled"))
-    case .proceed: deliverHeldBody()
-    case .pause:
-      // There is no task to suspend any more.
-      let hasResumed = state.withLock { state in
-        guard state.resumes == resumes else { return true }
-        state.onResume = { [self] in deliverHeldBody() }
-        return false
-      }
-      if hasResumed { deliverHeldBody() }
+  private func deliverHeld() {
+    let (head, held) = state.withLock { ($0.head, $0.held) }
+    guard let head else { return }
+    deliverHeld({ $0.receive(head) }) { [self] in
+      if held.isEmpty { end(nil) } else { deliverHeld({ $0.receive(held) }) { [self] in end(nil) } }
     }
   }
 
-  private func deliverHeldBody() {
-    let (sink, held) = state.withLock { ($0.sink, $0.held) }
-    guard held.isEmpty || deliver({ sink?.receive(held) ?? .stop }) else {
-      return end(state.withLock { $0.failure })
+  /// Calls the sink, and then `next`, once the sink does not pause.
+  private func deliverHeld(_ body: (any LoadSink) -> LoadFlow, then next: @escaping @Sendable () -> Void) {
+    // There is no task to suspend any more.
+    switch call(body, onPause: { $0.onResume = next }) {
+    case .stop: end(error(.cancelled, "was cancelled"))
+    case .proceed: next()
+    case .pause: break
     }
-    end(nil)
   }
 
   // MARK: End
 
   /// Calls the sink and applies the flow that it returns, or returns `false` to abort.
-  private func deliver(_ call: () -> LoadFlow) -> Bool {
-    let resumes = state.withLock { $0.resumes }
-    switch call() {
-    case .proceed: return true
-    case .pause:
-      state.withLock { state in
-        // The sink may have resumed before it returned.
-        guard let task = state.task, state.resumes == resumes else { return }
-        taskCalls.add { task.suspend() }
-      }
-      taskCalls.run()
-      return true
-    case .stop: return fail(.cancelled, "was cancelled")
+  private func deliver(_ body: (any LoadSink) -> LoadFlow) -> Bool {
+    let flow = call(body) { state in
+      if let task = state.task { taskCalls.add { task.suspend() } }
     }
+    taskCalls.run()
+    return flow != .stop || fail(error(.cancelled, "was cancelled"))
   }
 
-  private func fail(_ code: HTTPError.Code, _ detail: String) -> Bool {
-    fail(error(code, detail))
+  /// Calls the sink, and returns how the load goes on: without a pause, if the sink has resumed before it returned.
+  private func call(_ body: (any LoadSink) -> LoadFlow, onPause pause: (inout State) -> Void) -> LoadFlow {
+    let (sink, resumes) = state.withLock { ($0.sink, $0.resumes) }
+    let flow = sink.map(body) ?? .stop
+    guard flow == .pause else { return flow }
+    return state.withLock { state in
+      guard state.resumes == resumes else { return .proceed }
+      pause(&state)
+      return .pause
+    }
   }
 
   private func fail(_ failure: HTTPError) -> Bool {
@@ -335,30 +279,17 @@ final class SessionLoad: LoadHandle {
   }
 
   private func end(_ error: HTTPError?) {
-    let (sink, alarm, hasMeasured, question, _, _) = state.withLock { state in
-      (
-        state.sink.take(), state.alarm.take(), state.hasMeasured, state.question.take(), state.task.take(),
-        state.onResume.take(),
-      )
+    let (sink, alarm, question, _, _) = state.withLock { state in
+      (state.sink.take(), state.alarm.take(), state.question.take(), state.task.take(), state.onResume.take())
     }
     alarm?.cancel()
     delegate.end(self)
-    guard let sink else { return }
-    if hasMeasured {
-      hookCalls.add { sink.finish(error) }
-    } else {
-      sink.finish(error)
-    }
+    sink?.finish(error)
     if let question { cancel(question) }
   }
 
-  private func error(
-    _ code: HTTPError.Code,
-    timeout: HTTPError.Timeout? = nil,
-    cause: (any Error)? = nil,
-    _ detail: String,
-  ) -> HTTPError {
-    state.withLock { $0.hop }.error(code, timeout: timeout, cause: cause, detail)
+  private func error(_ code: HTTPError.Code, timeout: HTTPError.Timeout? = nil, _ detail: String) -> HTTPError {
+    state.withLock { $0.hop }.error(code, timeout: timeout, detail)
   }
 
   private func error(for problem: any Error, isHeadDelivered: Bool) -> HTTPError {

@@ -41,8 +41,7 @@ public final class URLSessionLoader: DataLoader {
   }
 
   private let session: URLSession
-  private let delegate = SessionDelegate()
-  private let options: Options
+  private let delegate: SessionDelegate
 
   /// Creates a loader without connections.
   public init(_ options: Options = Options()) {
@@ -56,7 +55,7 @@ public final class URLSessionLoader: DataLoader {
     configuration.timeoutIntervalForRequest = 7 * 24 * 3600
     if !options.usesProxiesOfEnvironment { configuration.connectionProxyDictionary = [:] }
     configuration.httpMaximumConnectionsPerHost = max(1, options.connectionLimitPerHost)
-    self.options = options
+    delegate = SessionDelegate(options)
     session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
   }
 
@@ -68,12 +67,12 @@ public final class URLSessionLoader: DataLoader {
   }
 
   /// Returns `true` if the guard equals the options' guard.
-  public func obeys(_ addressGuard: AddressGuard) -> Bool { addressGuard == options.addressGuard }
+  public func obeys(_ addressGuard: AddressGuard) -> Bool { addressGuard == delegate.options.addressGuard }
 
   /// Starts a load, and returns at once.
   @discardableResult
   public func load(_ request: HTTPRequest, into sink: any LoadSink) -> any LoadHandle {
-    let load = SessionLoad(request, sink: sink, session: session, delegate: delegate, options: options)
+    let load = SessionLoad(request, sink: sink, session: session, delegate: delegate)
     load.start()
     return load
   }
@@ -91,17 +90,17 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
     var isClosed = false
   }
 
+  let options: URLSessionLoader.Options
   /// The queue for hooks that may block.
-  let hookQueue = HookCalls.makeQueue()
+  let hookQueue = WorkQueue.forHooks()
   private let state = Lock(State())
+
+  init(_ options: URLSessionLoader.Options) { self.options = options }
 
   /// Retains a load until it ends.
   func begin(_ load: SessionLoad) { state.withLock { $0.loads[ObjectIdentifier(load)] = load } }
 
-  func end(_ load: SessionLoad) {
-    let ended = state.withLock { $0.loads.removeValue(forKey: ObjectIdentifier(load)) }
-    _ = consume ended
-  }
+  func end(_ load: SessionLoad) { _ = state.withLock { $0.loads.removeValue(forKey: ObjectIdentifier(load)) } }
 
   /// Creates a task, or returns `nil` once the session is invalidated, where a new task raises an exception.
   func makeTask(_ request: URLRequest, in session: URLSession, for load: SessionLoad) -> URLSessionDataTask? {

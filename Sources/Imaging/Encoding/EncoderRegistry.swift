@@ -7,11 +7,8 @@ public import VitrineRuntime
 /// ```
 /// A registry is a value: adding an encoder to a copy changes no other copy.
 public struct EncoderRegistry: Sendable {
-  /// The standard encoders: PNG, JPEG, WebP, GIF and QOI; on Apple's platforms also what ImageIO writes, such as HEIC,
-  /// but not WebP.
-  public static let standard = EncoderRegistry(
-    [PNGEncoder(), JPEGEncoder()] + PlatformCodecs.encoders + [GIFEncoder(), QOIEncoder()]
-  )
+  /// The encoders of this module; on Apple's platforms also what ImageIO writes, such as HEIC, but not WebP.
+  public static let standard = EncoderRegistry(ImageFormat.builtIn.compactMap(\.encoder) + PlatformCodecs.encoders)
 
   private var encoders: [any ImageEncoder]
 

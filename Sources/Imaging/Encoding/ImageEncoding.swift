@@ -4,7 +4,7 @@ import VitrineRuntime
 ///
 /// ```swift
 /// let file = try bitmap.encoded(as: .jpeg(quality: 80))
-/// let response = try await pipeline.encoded(for: request, as: .automatic(accepting: accept))
+/// let smallest = try registry.encode(image, as: .automatic(preferring: [.avif, .webp]))
 ///
 /// var encoding = ImageEncoding.webp(quality: 75)
 /// encoding.metadata = .only(.copyright, .captureTime)
@@ -22,14 +22,15 @@ public struct ImageEncoding: Sendable, Hashable {
     case fixed(ImageFormat, any EncodingOptions)
     /// The format's own options, made of what all formats have in common.
     case plain(ImageFormat, quality: Int?, isLossless: Bool)
-    case automatic(AcceptedFormats, quality: Int?)
+    case automatic([ImageFormat], quality: Int?)
 
     var identifier: String {
       switch self {
       case .fixed(let format, let options): "\(format) \(options.identifier)"
       case .plain(let format, let quality, let isLossless):
         "\(format) plain \(quality.map { "\($0)" } ?? "-") \(isLossless)"
-      case .automatic(let accepted, let quality): "automatic \(accepted.identifier) \(quality.map { "\($0)" } ?? "-")"
+      case .automatic(let preferred, let quality):
+        "automatic \(preferred.map(\.name).joined(separator: ",")) \(quality.map { "\($0)" } ?? "-")"
       }
     }
   }
@@ -54,20 +55,17 @@ public struct ImageEncoding: Sendable, Hashable {
     choice = .plain(format, quality: quality, isLossless: isLossless)
   }
 
-  /// The format that a client prefers, as its `Accept` header says.
+  /// The first of several formats for which the ``EncoderRegistry`` has an encoder.
   ///
-  /// Of AVIF, JPEG XL and WebP it is the one that the header names with the highest `q`, if the ``EncoderRegistry`` has
-  /// an encoder. Among equals it is the first in this order, which is that of the smallest files. `image/*` and `*/*`
-  /// do not count, since browsers send them whatever they can show. Otherwise it is PNG for a picture with
+  /// Formats that do not move are passed over for an animation. If none is left, it is PNG for a picture with
   /// transparency, GIF for an animation, and JPEG for all others.
   ///
   /// - Parameters:
-  ///   - accept: The value of the header (RFC 9110, section 12.5.1); several are joined by commas. Without one, or
-  ///     with anything else, nothing is named.
+  ///   - formats: The formats, the best first. Defaults to none.
   ///   - quality: The quality on the scale of the format that is chosen. Defaults to `nil`, its default.
   /// - Returns: The encoding.
-  public static func automatic(accepting accept: String? = nil, quality: Int? = nil) -> ImageEncoding {
-    ImageEncoding(.automatic(AcceptedFormats(accept ?? ""), quality: quality))
+  public static func automatic(preferring formats: [ImageFormat] = [], quality: Int? = nil) -> ImageEncoding {
+    ImageEncoding(.automatic(formats, quality: quality))
   }
 
   private init(_ choice: Choice) { self.choice = choice }
@@ -103,13 +101,12 @@ public struct ImageEncoding: Sendable, Hashable {
       return .one(encoder(format).map { EncoderChoice($0, options) }, format)
     case .plain(let format, let quality, let isLossless):
       return .one(encoder(format).map { EncoderChoice($0, quality: quality, isLossless: isLossless) }, format)
-    case .automatic(let accepted, let quality):
-      let named = accepted.best(among: AcceptedFormats.candidates.filter { encoder($0) != nil })
+    case .automatic(let preferred, let quality):
       func choice(_ format: ImageFormat) -> EncoderChoice? {
         encoder(format).map { EncoderChoice($0, quality: quality, isLossless: false) }
       }
       return .several(
-        named: named.compactMap(choice),
+        named: preferred.compactMap(choice),
         opaque: choice(.jpeg),
         transparent: choice(.png),
         animated: choice(.gif),
@@ -121,43 +118,4 @@ public struct ImageEncoding: Sendable, Hashable {
     case one(EncoderChoice?, ImageFormat)
     case several(named: [EncoderChoice], opaque: EncoderChoice?, transparent: EncoderChoice?, animated: EncoderChoice?)
   }
-}
-
-/// The formats that an `Accept` header names.
-struct AcceptedFormats: Sendable, Hashable {
-  /// The formats that not every client reads, those of the smallest files first.
-  static let candidates: [ImageFormat] = [.avif, .jxl, .webp]
-
-  /// Those that are named, with their weights in thousandths.
-  private let weights: [(format: ImageFormat, weight: Int)]
-
-  /// Reads a header (RFC 9110, section 12.5.1); what is none is ignored.
-  init(_ header: String) {
-    var weights: [ImageFormat: Int] = [:]
-    for item in header.lowercased().split(separator: ",") {
-      let parts = item.split(separator: ";").map { part in part.filter { !$0.isWhitespace } }
-      guard let type = parts.first, let format = Self.candidates.first(where: { $0.mediaType == type }) else {
-        continue
-      }
-      let weight = parts.dropFirst().first { $0.hasPrefix("q=") }.flatMap { Double($0.dropFirst(2)) } ?? 1
-      weights[format] = weight.isFinite ? Int((min(max(weight, 0), 1) * 1000).rounded()) : 0
-    }
-    self.weights = Self.candidates.compactMap { format in
-      weights[format].flatMap { $0 > 0 ? (format, $0) : nil }
-    }
-  }
-
-  /// Returns those that are named, the best first.
-  func best(among formats: [ImageFormat]) -> [ImageFormat] {
-    // Stable: with equal weights the order of the candidates counts.
-    weights.enumerated().filter { formats.contains($0.element.format) }
-      .sorted { ($1.element.weight, $0.offset) < ($0.element.weight, $1.offset) }.map(\.element.format)
-  }
-
-  /// The formats in order, without their weights.
-  var identifier: String { best(among: Self.candidates).map(\.name).joined(separator: ",") }
-
-  static func == (left: Self, right: Self) -> Bool { left.identifier == right.identifier }
-
-  func hash(into hasher: inout Hasher) { hasher.combine(identifier) }
 }

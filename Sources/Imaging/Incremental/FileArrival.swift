@@ -33,19 +33,6 @@ enum VisiblePart: Equatable {
   case rows(isInterlaced: Bool, estimate: Int)
 }
 
-extension ImageFormat {
-  /// The follower of the format; `nil` for formats without previews.
-  var arrival: (any FileArrival)? {
-    switch self {
-    case .jpeg: JPEGArrival()
-    case .png, .apng: PNGArrival()
-    case .gif: GIFArrival()
-    case .webp: WebPArrival()
-    default: nil
-    }
-  }
-}
-
 /// A file of a format that only a decoder knows, whose header has been read.
 struct UnknownArrival: FileArrival {
   var hasHeader: Bool { true }

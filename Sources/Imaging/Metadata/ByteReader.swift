@@ -107,7 +107,7 @@ package struct ByteReader {
 
 extension ContiguousBytes {
   /// Calls `body` with a reader of the bytes, which must not leave it.
-  func reading<R, E: Error>(_ body: (ByteReader) throws(E) -> R) throws(E) -> R {
+  package func reading<R, E: Error>(_ body: (ByteReader) throws(E) -> R) throws(E) -> R {
     // `rethrows` loses the type of the error, and the result carries it across.
     let result: Result<R, E> = unsafe withUnsafeBytes { bytes in
       do throws(E) {

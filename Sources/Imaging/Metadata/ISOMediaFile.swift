@@ -1,5 +1,35 @@
 /// The boxes of an ISO base media file (ISO/IEC 14496-12), the container of HEIF and AVIF.
 package enum ISOMediaFile {
+  /// The pictures of a file, by its brands.
+  enum Picture { case av1, other }
+
+  private static let av1Brands: Set<String> = ["avif", "avis"]
+  private static let otherBrands: Set<String> = [
+    "heic", "heix", "hevc", "hevx", "heim", "heis", "hevm", "hevs",
+  ]
+
+  /// Returns the pictures of a file (ISO/IEC 14496-12, `ftyp`); `nil` for another file, such as a video.
+  ///
+  /// The major brand decides, then the compatible ones.
+  static func picture(_ bytes: ByteReader) -> Picture? {
+    guard bytes.matches("ftyp", at: 4), let length = bytes.bigEndian32(at: 0) else { return nil }
+    var brands: [String] = []
+    var offset = 8
+    while offset + 4 <= min(Int(length), 256), let brand = bytes.ascii(at: offset, count: 4) {
+      if offset != 12 { brands.append(brand) }  // 12 is the minor version
+      offset += 4
+    }
+    if let major = brands.first, otherBrands.contains(major) { return .other }
+    if brands.contains(where: av1Brands.contains) { return .av1 }
+    let isOther = brands.contains { otherBrands.contains($0) || $0 == "mif1" || $0 == "msf1" }
+    return isOther ? .other : nil
+  }
+
+  /// Returns `true` if a file begins with the signature box of JPEG 2000 or JPEG XL.
+  static func hasSignature(_ type: StaticString, _ bytes: ByteReader) -> Bool {
+    bytes.starts(with: [0, 0, 0, 12]) && bytes.matches(type, at: 4) && bytes.bigEndian32(at: 8) == 0x0D0A_870A
+  }
+
   /// Returns `true` if a top-level box is longer than the data, or if the box that describes the picture is missing.
   ///
   /// Complexity: O(top-level boxes).

@@ -2,6 +2,24 @@ import VitrineRuntime
 
 /// The marker segments of a JPEG file up to its first scan (ITU-T T.81, annex B).
 struct JPEGHeader {
+  /// Returns `true` if a file begins like a JPEG.
+  ///
+  /// It may have other bytes between its first two markers, which libjpeg passes over; two segments follow them.
+  static func isSignature(_ bytes: ByteReader) -> Bool {
+    guard bytes.starts(with: [0xFF, 0xD8]) else { return false }
+    guard let byte = bytes.byte(at: 2), byte != 0xFF else { return bytes.count > 2 }
+    let head = bytes.slice(0, 4096)
+    var next = head.firstOffset(of: UInt8(0xFF), from: 2)
+    while let offset = next {
+      if let marker = head.byte(at: offset + 1), let length = head.bigEndian16(at: offset + 2) {
+        let isSegment = marker == 0xDB || marker == 0xFE || (0xE0...0xEF).contains(marker)
+        if isSegment, length > 2, bytes.byte(at: offset + 2 + Int(length)) == 0xFF { return true }
+      }
+      next = head.firstOffset(of: UInt8(0xFF), from: offset + 1)
+    }
+    return false
+  }
+
   var width = 0
   var height = 0
   var components = 0

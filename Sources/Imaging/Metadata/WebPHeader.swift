@@ -36,6 +36,13 @@ struct WebPHeader {
     orientation = orientations.exif ?? orientations.xmp ?? .up
   }
 
+  /// Returns `true` if a file with this beginning has one picture (RFC 9649, 2.5 to 2.7): the bit for an animation is in
+  /// the flags of an extended file.
+  static func isStill(_ bytes: ByteReader) -> Bool {
+    bytes.matches("VP8 ", at: 12) || bytes.matches("VP8L", at: 12)
+      || bytes.matches("VP8X", at: 12) && bytes.byte(at: 20).map { $0 & 2 == 0 } ?? false
+  }
+
   /// Calls `body` with every chunk that begins within the data; the last one may be truncated.
   static func forEachChunk(_ bytes: ByteReader, _ body: (_ type: String, _ body: ByteReader) -> Void) {
     var offset = 12

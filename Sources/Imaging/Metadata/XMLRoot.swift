@@ -12,16 +12,13 @@ package struct XMLRoot {
   package let name: String
   private let tag: [UInt8]
 
-  /// The first bytes of a compressed file.
-  package static let gzipSignature: [UInt8] = [0x1F, 0x8B]
-
   /// Finds the start tag; `nil` if the bytes are no XML, or end before it.
   package init?(_ bytes: ByteReader) {
-    guard bytes.starts(with: Self.gzipSignature) else {
+    guard bytes.starts(with: Gzip.signature) else {
       self.init(text: bytes)
       return
     }
-    let start = PlatformCodecs.inflatedStart(of: bytes, limit: 1 << 18)
+    let start = Gzip.inflate(bytes, limit: 1 << 18).bytes
     guard let root = start.reading(XMLRoot.init(text:)) else { return nil }
     self = root
   }

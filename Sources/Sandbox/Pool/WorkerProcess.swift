@@ -315,7 +315,8 @@ extension WorkerProcess {
       Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF),
     )
     // Copies that outlive the call, in arrays that end in a null pointer. Nothing else of the environment is needed.
-    let words = unsafe [path.withCString { unsafe strdup($0) }, strdup(kind.rawValue), strdup(Self.allocatorSettings)]
+    let settings = Self.allocatorSettings
+    let words = unsafe [path.withCString { unsafe strdup($0) }, strdup(kind.description), strdup(settings)]
     defer { unsafe words.forEach { unsafe free($0) } }
     var (arguments, environment) = unsafe ([words[0], words[1], nil], [words[2], nil])
     var identifier: pid_t = 0

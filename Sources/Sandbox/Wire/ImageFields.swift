@@ -7,9 +7,7 @@ extension Message {
   /// The lengths of a side that any decoder can deliver.
   private static let sides = 1...Int(Int32.max)
 
-  private static let formats: [ImageFormat] = [
-    .jpeg, .png, .apng, .gif, .webp, .avif, .heic, .jxl, .tiff, .bmp, .ico, .svg, .qoi, .jpeg2000, .bitmap,
-  ]
+  private static let formats = ImageFormat.all + [.bitmap]
 
   package mutating func code(_ format: inout ImageFormat, _ field: String) throws(Malformed) {
     var index = Self.formats.firstIndex(of: format) ?? 0

@@ -2,19 +2,21 @@ package import VitrineImaging
 
 /// The kind of images that a worker decodes or encodes, which decides what libraries it opens, and what it can read.
 ///
-/// Heavy formats have workers of their own, since opening all libraries costs each start 17 ms. Encoders have others,
+/// External formats have workers of their own, since opening all libraries costs each start 17 ms. Encoders have others,
 /// since one waits for frames that another decodes.
-package enum WorkerKind: String, CaseIterable, Sendable {
-  /// All formats but the heavy ones; no file can be read.
-  case pictures
-  case avif
-  case heif
-  case jxl
-  case tiff
-  /// SVG; fonts can be read, for text.
-  case drawings
-  case avifEncoding = "avif-encoding"
-  case jxlEncoding = "jxl-encoding"
+package struct WorkerKind: Hashable, CaseIterable, CustomStringConvertible, Sendable {
+  /// The external format; `nil` for all others, for which no file can be read.
+  package let format: ImageFormat?
+  /// A Boolean value that indicates whether it encodes.
+  package let encodes: Bool
+
+  /// The kind that decodes all formats but the external ones.
+  package static let pictures = WorkerKind(nil, encodes: false)
+
+  /// All kinds.
+  package static let allCases =
+    [pictures] + ImageFormat.external.map { WorkerKind($0, encodes: false) }
+    + ImageFormat.writtenExternally.map { WorkerKind($0, encodes: true) }
 
   /// Kinds that share the limit of concurrent images.
   enum Group {
@@ -23,27 +25,26 @@ package enum WorkerKind: String, CaseIterable, Sendable {
     case encoding
   }
 
+  private init(_ format: ImageFormat?, encodes: Bool) { (self.format, self.encodes) = (format, encodes) }
+
   /// The kind that decodes a format.
-  package init(decoding format: ImageFormat) {
-    switch format {
-    case .avif: self = .avif
-    case .heic: self = .heif
-    case .jxl: self = .jxl
-    case .tiff: self = .tiff
-    case .svg: self = .drawings
-    default: self = .pictures
-    }
+  package init(decoding format: ImageFormat) { self.init(format.row.codec == nil ? nil : format, encodes: false) }
+
+  /// The kind that encodes an external format.
+  package init(encoding format: ImageFormat) { self.init(format, encodes: true) }
+
+  /// The kind with a ``description``; `nil` if there is none.
+  package init?(_ description: String) {
+    guard let kind = Self.allCases.first(where: { $0.description == description }) else { return nil }
+    self = kind
   }
 
-  /// The kind that encodes a format.
-  package init(encoding format: ImageFormat) { self = format == .jxl ? .jxlEncoding : .avifEncoding }
+  /// The argument of `vitrine-codecs`, such as `avif` or `avif-encoding`.
+  package var description: String { (format?.name ?? "pictures") + (encodes ? "-encoding" : "") }
+
+  /// A Boolean value that indicates whether it draws: text needs fonts, which can be read.
+  package var isOfDrawings: Bool { format?.row.isDrawing ?? false }
 
   /// The group of the kind.
-  var group: Group {
-    switch self {
-    case .pictures, .avif, .heif, .jxl, .tiff: .pictures
-    case .drawings: .drawings
-    case .avifEncoding, .jxlEncoding: .encoding
-    }
-  }
+  var group: Group { encodes ? .encoding : isOfDrawings ? .drawings : .pictures }
 }

@@ -1,4 +1,5 @@
 import VitrineHTTP
+import VitrineImaging
 import VitrineRuntime
 
 /// The size and thrift that a client's header fields ask for.
@@ -50,17 +51,17 @@ struct ClientHints {
 
   /// Returns the largest ratio in halves that keeps within the limits, at most `ratio`; 1 is within those of the URL.
   private func allowed(_ ratio: Double, for options: ThumbnailOptions) -> Double {
-    var ratio = ratio
-    while ratio > 1 {
-      let sides = options.mostSides(ratio: ratio)
-      if max(sides.width, sides.height) <= Double(configuration.maxSide),
-        sides.width * sides.height <= Double(configuration.maxPixels)
-      {
-        break
-      }
-      ratio -= 0.5
+    var options = options
+    options.pixelRatio = ratio
+    while let ratio = options.pixelRatio, ratio > 1 {
+      let sides = options.operations.mostSides
+      guard
+        max(sides.width, sides.height) > Double(configuration.maxSide)
+          || sides.width * sides.height > Double(configuration.maxPixels)
+      else { break }
+      options.pixelRatio = ratio - 0.5
     }
-    return ratio
+    return options.pixelRatio ?? 1
   }
 
   /// The pixel ratio, rounded up to halves.

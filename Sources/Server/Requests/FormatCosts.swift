@@ -1,3 +1,5 @@
+import Vitrine
+import VitrineHTTP
 public import VitrineImaging
 
 /// The cost and the benefit of formats beside JPEG.
@@ -29,15 +31,14 @@ public struct FormatCosts: Sendable, Hashable {
   }
 
   /// The costs of Vitrine's encoders at their default qualities, on one core of a common server.
-  ///
-  /// Measured by `make bench NAME=encoding` (`Benchmarks/Results/encoding.txt`). Times are those of small pictures, which take
-  /// longer for each pixel: 280, 190 and 110 ms a megapixel at 300x225, 160, 150 and 85 at 1200x900; JPEG takes 8.
-  /// Sizes are the means of both, brought to the PSNR of the JPEG by a ninth of the bytes for a decibel.
-  public static let measured = FormatCosts([
-    .avif: Cost(timePerMegapixel: .milliseconds(280), relativeSize: 0.65),
-    .jxl: Cost(timePerMegapixel: .milliseconds(190), relativeSize: 0.75),
-    .webp: Cost(timePerMegapixel: .milliseconds(110), relativeSize: 0.77),
-  ])
+  public static let measured: FormatCosts = {
+    var costs = FormatCosts([:])
+    for format in ImageFormat.negotiated {
+      guard case .negotiated(let milliseconds, let size) = format.row.web else { continue }
+      costs[format] = Cost(timePerMegapixel: .milliseconds(milliseconds), relativeSize: size)
+    }
+    return costs
+  }()
 
   /// Returns the format of the smallest files among those that a client prefers, or `nil` for none.
   ///
@@ -54,10 +55,10 @@ public struct FormatCosts: Sendable, Hashable {
     within limit: Duration,
   ) -> ImageFormat? {
     let candidates = formats.compactMap { format -> (format: ImageFormat, weight: Int, size: Double)? in
-      guard let cost = self[format], accepted.weight(format) > 0, cost.relativeSize < 1,
+      guard let cost = self[format], accepted.weight(of: format) > 0, cost.relativeSize < 1,
         cost.timePerMegapixel.inSeconds * pixels / 1e6 <= limit.inSeconds
       else { return nil }
-      return (format, accepted.weight(format), cost.relativeSize)
+      return (format, accepted.weight(of: format), cost.relativeSize)
     }
     return candidates.min { ($1.weight, $0.size) < ($0.weight, $1.size) }?.format
   }

@@ -29,8 +29,8 @@ public struct Negotiation: Sendable, Hashable {
   public struct Configuration: Sendable {
     /// The formats that are chosen by `Accept`, if the server has encoders for them.
     ///
-    /// Defaults to AVIF, JPEG XL and WebP.
-    public var formats: [ImageFormat] = [.avif, .jxl, .webp]
+    /// Defaults to all that not every client shows.
+    public var formats = ImageFormat.negotiated
     /// The costs and benefits of formats.
     ///
     /// Defaults to ``FormatCosts/measured``.
@@ -104,7 +104,7 @@ public struct Negotiation: Sendable, Hashable {
   /// Chooses what a client gets.
   ///
   /// Of the formats that `Accept` names with the highest weight, it is the one of the smallest files whose encoding
-  /// stays within the time. A source with the name of a GIF is taken for 20 frames.
+  /// stays within the time. A source whose name is that of an animation, such as a GIF, is taken for 20 frames.
   ///
   /// - Parameters:
   ///   - request: The request.
@@ -126,7 +126,7 @@ public struct Negotiation: Sendable, Hashable {
     }
     vary.append("Accept")
     let accepted = AcceptedTypes(headers["Accept"] ?? "")
-    let frames = options.animates && options.page == 0 && request.source.isGIF ? assumedFrames : 1
+    let frames = options.animates && options.page == 0 && request.source.mostlyMoves ? assumedFrames : 1
     let format = configuration.costs.best(
       of: configuration.formats,
       accepted,
@@ -143,8 +143,8 @@ extension ThumbnailOptions {
   /// Where they leave a side open, an image of the shape of a portrait is assumed, and one of 12 megapixels where they
   /// leave open both.
   var outputPixels: Double {
-    let ratio = pixelRatio ?? 1
-    let (w, h) = (Double(width) * zoomX * ratio, Double(height) * zoomY * ratio)
+    let box = ResizeBox(operations)
+    let (w, h) = (box.width, box.height)
     return switch (w > 0, h > 0) {
     case (true, true): w * h
     case (true, false): w * w * 1.5
@@ -155,13 +155,14 @@ extension ThumbnailOptions {
 }
 
 extension ThumbnailRequest.Source {
-  /// True if the name is that of a GIF, which mostly moves.
-  fileprivate var isGIF: Bool {
+  /// A Boolean value that indicates whether the name has the extension of a format that mostly moves.
+  fileprivate var mostlyMoves: Bool {
     let path =
       switch self {
       case .url(let url): ObjectURL(standIn: url)?.key[...] ?? url.prefix { $0 != "?" }
       case .localFile(let path): path[...]
       }
-    return path.lowercased().hasSuffix(".gif")
+    guard let dot = path.lastIndex(of: ".") else { return false }
+    return ImageFormat(fileExtension: path[path.index(after: dot)...])?.row.motion == .mostly
   }
 }

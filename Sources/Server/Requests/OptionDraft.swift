@@ -28,16 +28,29 @@ struct OptionDraft {
   }
 
   mutating func apply(_ option: URLOption) throws(RequestError) {
-    guard let meaning = OptionTable.options[option.name] else {
-      if let reason = OptionTable.refused[option.name] {
-        throw RequestError(400, "the option '\(option.name)' is not supported: \(reason)")
-      }
-      throw RequestError(400, "unknown option '\(option.name.prefix(40))'")
+    let (name, texts) = (option.name, option.values)
+    guard ImageOperation.named(name) == nil else {
+      return try Self.asked { () throws(ImageOperationError) in try options.operations.apply(name, texts, at: .url) }
     }
-    guard option.values.count <= meaning.maxValues else {
-      throw RequestError(400, "the option '\(option.name)' takes at most \(meaning.maxValues) values")
+    guard let output = OptionTable.options[name] else { throw Self.refusal(of: name) }
+    let values = try Self.asked { () throws(ImageOperationError) in try output.syntax.read(texts, as: name) }
+    if let values { try output.apply(values, &self) }
+  }
+
+  /// Makes errors of operations those of a request.
+  private static func asked<Value>(_ body: () throws(ImageOperationError) -> Value) throws(RequestError) -> Value {
+    do throws(ImageOperationError) {
+      return try body()
+    } catch {
+      throw RequestError(error)
     }
-    try meaning.apply(OptionValues(option), &self)
+  }
+
+  private static func refusal(of name: String) -> RequestError {
+    guard let reason = OptionTable.refused[name] else {
+      return RequestError(400, "unknown option '\(name.prefix(40))'")
+    }
+    return RequestError(400, "the option '\(name)' is not supported: \(reason)")
   }
 
   /// Applies the options of a preset, which may name others.
@@ -63,7 +76,7 @@ struct OptionDraft {
   /// Returns the format of a name or an extension.
   func format(_ name: String) throws(RequestError) -> ImageFormat {
     let name = name.lowercased()
-    guard let format = configuration.formats.first(where: { $0.name == name || $0.fileExtension == name }) else {
+    guard let format = configuration.formats.first(where: { $0.isNamed(name) }) else {
       let names = configuration.formats.map(\.fileExtension).joined(separator: ", ")
       throw RequestError(400, "the format '\(name.prefix(20))' is not one of \(names)")
     }
@@ -72,16 +85,14 @@ struct OptionDraft {
 
   /// Throws if options do not go together.
   func check() throws(RequestError) {
-    let sides = options.mostSides(ratio: options.pixelRatio ?? 1)
+    let sides = options.operations.mostSides
     guard max(sides.width, sides.height) <= Double(configuration.maxSide) else {
       throw RequestError(400, "a side is longer than \(configuration.maxSide) pixels")
     }
     guard sides.width * sides.height <= Double(configuration.maxPixels) else {
       throw RequestError(400, "there are more than \(configuration.maxPixels) pixels")
     }
-    guard options.width > 0 || options.height > 0 || (options.zoomX, options.zoomY) == (1, 1) else {
-      throw RequestError(400, "the option 'zoom' needs a width or a height")
-    }
+    try Self.asked { () throws(ImageOperationError) in try options.operations.check() }
   }
 
   /// Returns the request.

@@ -4,84 +4,148 @@ import VitrineRuntime
 // The options of the file and of the response.
 extension OptionTable {
   static let outputs: [Option] = [
-    Option("preset", "pr", values: 20) { (values, draft) throws(RequestError) in
-      for name in values.texts { try draft.apply(preset: name) }
+    Option(
+      "preset pr",
+      [.init("names", .texts("", 20))],
+      "pr:small",
+      "Stands for options that the server's settings name.",
+    ) { (values, draft) throws(RequestError) in
+      for name in values.texts("names") { try draft.apply(preset: name) }
     },
-    Option("quality", "q", values: 1) { (values, draft) throws(RequestError) in
-      guard let quality = try values.integer(0, in: 0...100) else { return }
+    Option(
+      "quality q",
+      [.init("quality", .whole(0...100))],
+      keepsWhenEmpty: true,
+      "q:80",
+      "Sets the quality on the scale of each format; 0 is the default of the format.",
+    ) { values, draft in
       // 0 is the default of the format, as in imgproxy.
-      draft.options.quality = quality == 0 ? nil : quality
+      draft.options.quality = values.number("quality").flatMap { $0 == 0 ? nil : Int($0) }
     },
-    Option("format_quality", "fq", values: 12) { (values, draft) throws(RequestError) in
-      for index in stride(from: 0, to: values.texts.count, by: 2) {
-        let format = try draft.format(values.text(index) ?? "")
-        guard let quality = try values.integer(index + 1, in: 1...100) else {
-          throw values.error(index + 1, "a quality from 1 to 100 after each format")
-        }
-        draft.options.formatQualities[format.name] = quality
+    Option(
+      "format_quality fq",
+      [.init("formats and qualities", .texts("by turns", 12))],
+      "fq:avif:60:webp:75",
+      "Sets qualities of single formats, where there is no `quality`.",
+    ) { (values, draft) throws(RequestError) in
+      try setQualities(values.texts("formats and qualities")[...], &draft)
+    },
+    Option(
+      "format f ext",
+      [.init("format", .text(""))],
+      "f:webp",
+      "Sets the format; an extension behind the source precedes it.",
+    ) { (values, draft) throws(RequestError) in
+      draft.format = try values.text("format").map { name throws(RequestError) in try draft.format(name) }
+    },
+    Option(
+      "strip_metadata sm",
+      [.init("strip", .flag)],
+      keepsWhenEmpty: true,
+      "sm:0",
+      "Keeps all metadata with 0, with the place where the picture was taken.",
+    ) { values, draft in
+      draft.options.metadata = !values.flag("strip") ? .all : draft.options.metadata == .none ? .none : .copyright
+    },
+    Option(
+      "keep_copyright kcr",
+      [.init("keep", .flag)],
+      keepsWhenEmpty: true,
+      "kcr:0",
+      "Removes copyright and author with 0; they are kept by default.",
+    ) { values, draft in
+      guard draft.options.metadata != .all else { return }
+      draft.options.metadata = values.flag("keep") ? .copyright : .none
+    },
+    Option(
+      "strip_color_profile scp",
+      [.init("strip", .flag)],
+      keepsWhenEmpty: true,
+      "scp:0",
+      "Keeps Display P3 with 0.",
+    ) { values, draft in draft.options.keepsWideColors = !values.flag("strip") },
+    Option(
+      "page pg",
+      [.init("page", .whole(0...9999), initially: .number(0))],
+      "pg:2",
+      "Shows a page, or a frame, which then stands still.",
+    ) { values, draft in draft.options.page = Int(values.number("page") ?? 0) },
+    Option(
+      "disable_animation da",
+      [.init("disable", .flag)],
+      keepsWhenEmpty: true,
+      "da:1",
+      "Shows the first frame only.",
+    ) { values, draft in draft.options.animates = !values.flag("disable") },
+    Option(
+      "return_attachment att",
+      [.init("save", .flag, initially: .flag(false))],
+      "att:1",
+      "Has the answer saved as a file.",
+    ) { values, draft in draft.options.isAttachment = values.flag("save") },
+    Option(
+      "filename fn",
+      [.init("name", .text("")), .init("base64", .flag, initially: .flag(false))],
+      "fn:cat",
+      "Sets the name of that file, in base64 for URLs if the second value says so.",
+    ) { (values, draft) throws(RequestError) in try setFileName(values, &draft.options) },
+    Option(
+      "expires exp",
+      [.init("time", .whole(0...253_402_300_799), .seconds)],
+      "exp:4102444800",
+      "Is 404 from then on, in seconds since 1970; of several, the first to come counts.",
+    ) { (values, draft) throws(RequestError) in
+      guard let seconds = values.number("time") else {
+        throw RequestError(400, "the option 'expires' takes seconds since 1970")
       }
-    },
-    Option("format", "f", "ext", values: 1) { (values, draft) throws(RequestError) in
-      draft.format = try values.text(0).map { name throws(RequestError) in try draft.format(name) }
-    },
-    Option("strip_metadata", "sm", values: 1) { (values, draft) throws(RequestError) in
-      guard let strips = try values.boolean(0) else { return }
-      draft.options.metadata = !strips ? .all : draft.options.metadata == .none ? .none : .copyright
-    },
-    Option("keep_copyright", "kcr", values: 1) { (values, draft) throws(RequestError) in
-      guard let keeps = try values.boolean(0), draft.options.metadata != .all else { return }
-      draft.options.metadata = keeps ? .copyright : .none
-    },
-    Option("strip_color_profile", "scp", values: 1) { (values, draft) throws(RequestError) in
-      guard let strips = try values.boolean(0) else { return }
-      draft.options.keepsWideColors = !strips
-    },
-    Option("page", "pg", values: 1) { (values, draft) throws(RequestError) in
-      draft.options.page = try values.integer(0, in: 0...9999) ?? 0
-    },
-    Option("disable_animation", "da", values: 1) { (values, draft) throws(RequestError) in
-      guard let isStill = try values.boolean(0) else { return }
-      draft.options.animates = !isStill
-    },
-    Option("return_attachment", "att", values: 1) { (values, draft) throws(RequestError) in
-      draft.options.isAttachment = try values.boolean(0) ?? false
-    },
-    Option("filename", "fn", values: 2) { (values, draft) throws(RequestError) in
-      try setFileName(values, &draft.options)
-    },
-    Option("expires", "exp", values: 1) { (values, draft) throws(RequestError) in
-      guard let seconds = try values.integer(0, in: 0...253_402_300_799) else {
-        throw values.error(0, "seconds since 1970")
-      }
-      // Of several, the first to come counts.
-      let expires = Date(timeIntervalSince1970: Double(seconds))
+      let expires = Date(timeIntervalSince1970: seconds)
       draft.expires = min(draft.expires ?? expires, expires)
     },
-    Option("cachebuster", "cb", values: 1) { (values, draft) throws(RequestError) in
-      draft.options.cacheBuster = values.text(0)
-    },
+    Option(
+      "cachebuster cb",
+      [.init("text", .text(""))],
+      "cb:v2",
+      "Makes another URL for caches.",
+    ) { values, draft in draft.options.cacheBuster = values.text("text") },
   ]
 
-  /// Reads a name, in Base64 for URLs if a second value says so.
-  private static func setFileName(_ values: OptionValues, _ options: inout ThumbnailOptions) throws(RequestError) {
-    guard var name = values.text(0) else {
+  /// Reads formats, each with a quality behind it.
+  private static func setQualities(_ texts: ArraySlice<String>, _ draft: inout OptionDraft) throws(RequestError) {
+    var rest = texts
+    while let name = rest.popFirst() {
+      let format = try draft.format(name)
+      let text = rest.popFirst() ?? ""
+      guard text.utf8.allSatisfy({ (48...57).contains($0) }), let quality = Int(text), (1...100).contains(quality)
+      else {
+        let given = text.prefix(40)
+        throw RequestError(400, "the option 'fq' takes a quality from 1 to 100 after each format, not '\(given)'")
+      }
+      draft.options.formatQualities[format.name] = quality
+    }
+  }
+
+  /// Reads a name that becomes part of a header field and the name of a file.
+  private static func setFileName(_ values: OperationValues, _ options: inout ThumbnailOptions) throws(RequestError) {
+    guard var name = values.text("name") else {
       options.fileName = nil
       return
     }
-    if try values.boolean(1) ?? false {
+    func refusal(_ expected: String) -> RequestError {
+      RequestError(400, "the option 'fn' takes \(expected), not '\(name.prefix(40))'")
+    }
+    if values.flag("base64") {
       guard let bytes = Base64URL.decode(name.utf8), let text = String(validating: bytes, as: UTF8.self) else {
-        throw values.error(0, "text in base64")
+        throw refusal("text in base64")
       }
       name = text
     }
-    // It becomes part of a header field and the name of a file.
     let isPlain = name.unicodeScalars.allSatisfy { scalar in
       switch scalar.properties.generalCategory {
       case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned: false
       default: !"/\\\"".unicodeScalars.contains(scalar)
       }
     }
-    guard isPlain, name.utf8.count <= 200, !name.hasPrefix(".") else { throw values.error(0, "the name of a file") }
+    guard isPlain, name.utf8.count <= 200, !name.hasPrefix(".") else { throw refusal("the name of a file") }
     options.fileName = name
   }
 }

@@ -1,26 +1,36 @@
-/// The options of URLs, by their names in imgproxy.
-enum OptionTable {
-  /// An option.
-  struct Option: Sendable {
-    typealias Meaning = @Sendable (OptionValues, inout OptionDraft) throws(RequestError) -> Void
+import VitrineImaging
 
-    /// Its names, the longest first.
-    let names: [String]
-    /// The maximum number of its values.
-    let maxValues: Int
+/// The options of URLs that are no operations on the picture, and those of imgproxy that are refused.
+enum OptionTable {
+  /// An option of the file or of the response.
+  struct Option: Sendable {
+    typealias Meaning = @Sendable (OperationValues, inout OptionDraft) throws(RequestError) -> Void
+
+    let syntax: OperationSyntax
     /// Sets it in a request.
     let apply: Meaning
 
-    init(_ names: String..., values: Int, _ apply: @escaping Meaning) {
-      (self.names, maxValues, self.apply) = (names, values, apply)
+    init(
+      _ names: String,
+      _ parameters: [OperationParameter],
+      keepsWhenEmpty: Bool = false,
+      _ example: String,
+      _ summary: String,
+      _ apply: @escaping Meaning,
+    ) {
+      syntax = OperationSyntax(names, parameters, keepsWhenEmpty: keepsWhenEmpty, example, summary)
+      self.apply = apply
     }
   }
 
   /// The options by all their names.
   static let options: [String: Option] = {
-    let pairs = (shapes + looks + outputs).flatMap { option in option.names.map { ($0, option) } }
+    let pairs = outputs.flatMap { option in option.syntax.names.map { ($0, option) } }
     return Dictionary(uniqueKeysWithValues: pairs)
   }()
+
+  /// The rows of all options that are understood, operations first.
+  static var rows: [OperationSyntax] { ImageOperation.table.map(\.syntax) + outputs.map(\.syntax) }
 
   /// The options of imgproxy that are refused, and why.
   static let refused: [String: String] = {

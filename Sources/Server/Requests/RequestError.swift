@@ -1,3 +1,5 @@
+import VitrineImaging
+
 /// The reason why a request is refused, as a client may read it.
 ///
 /// The text names options and values of the URL, and nothing of the server: no path, no key, no host.
@@ -19,6 +21,8 @@ public struct RequestError: Error, Hashable, CustomStringConvertible {
     self.status = status
     self.text = String(decoding: text.utf8.prefix(200).map { (32...126).contains($0) ? $0 : 63 }, as: UTF8.self)
   }
+
+  init(_ error: ImageOperationError) { self.init(400, "the option \(error)") }
 
   /// The status and the text.
   public var description: String { "\(status): \(text)" }

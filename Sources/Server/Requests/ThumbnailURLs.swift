@@ -39,8 +39,8 @@ public struct ThumbnailURLs: Sendable {
     public var sources = SourceRules()
     /// The formats that may be asked for.
     ///
-    /// Defaults to JPEG, PNG, WebP, AVIF, JPEG XL and GIF.
-    public var formats: [ImageFormat] = [.jpeg, .png, .webp, .avif, .jxl, .gif]
+    /// Defaults to all that Vitrine writes and clients on the web show.
+    public var formats = ImageFormat.served
     /// The maximum length of path and query together, in bytes.
     ///
     /// Defaults to 8,192.

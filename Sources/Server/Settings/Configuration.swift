@@ -108,8 +108,8 @@ extension ThumbnailServer {
     public var decodeTime = Duration.seconds(10)
     /// The formats that are decoded in other processes.
     ///
-    /// Defaults to the heavy ones.
-    public var sandbox = Sandbox.Formats.heavy
+    /// Defaults to the external ones.
+    public var sandbox = Sandbox.Formats.external
     /// The path of `vitrine-codecs`; defaults to `nil`, beside the program.
     public var codecsProgram: String?
     /// The number of images after which a process is replaced by a new one.

@@ -140,8 +140,9 @@ struct Setting: Sendable {
     custom("AUTO_FORMATS", "The formats that are chosen by Accept.") { (settings, value) throws(ConfigurationError) in
       var formats: [ImageFormat] = []
       for name in SettingValues.list(value.lowercased()) {
-        guard let format = [ImageFormat.avif, .jxl, .webp].first(where: { $0.name == name }) else {
-          throw ConfigurationError("'\(name)' is none of avif, jxl, webp")
+        guard let format = ImageFormat.negotiated.first(where: { $0.name == name }) else {
+          let names = ImageFormat.negotiated.map(\.name).joined(separator: ", ")
+          throw ConfigurationError("'\(name)' is none of \(names)")
         }
         formats.append(format)
       }
@@ -229,10 +230,10 @@ struct Setting: Sendable {
     duration("REQUEST_TIMEOUT", \.requestTime, "The time for one image, from the request to the answer."),
     duration("DECODE_TIMEOUT", \.decodeTime, "The time to decode one image."),
     integer("IMAGES_PER_PROCESS", \.imagesPerProcess, 1...1_000_000, "The images after which a worker is replaced."),
-    custom("SANDBOX", "The formats that are decoded in processes of their own: heavy, all, none.") {
+    custom("SANDBOX", "The formats that are decoded in processes of their own: external, all, none.") {
       (settings, value) throws(ConfigurationError) in
       guard let formats = Sandbox.Formats(rawValue: value) else {
-        throw ConfigurationError("'\(value)' is none of heavy, all, none")
+        throw ConfigurationError("'\(value)' is none of external, all, none")
       }
       settings.change { $0.sandbox = formats }
     } show: {

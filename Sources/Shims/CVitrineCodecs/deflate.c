@@ -41,15 +41,19 @@ int vitrine_deflate(vitrine_deflater *deflater, const uint8_t *bytes, size_t *le
   return status == Z_STREAM_END;
 }
 
-size_t vitrine_gunzip_start(const uint8_t *bytes, size_t length, uint8_t *out, size_t room) {
+int vitrine_gunzip(const uint8_t *bytes, size_t length, uint8_t *out, size_t *room) {
   z_stream stream = {.next_in = (z_const Bytef *)bytes, .avail_in = length > INT_MAX ? INT_MAX : (uInt)length};
   stream.next_out = out;
-  stream.avail_out = room > INT_MAX ? INT_MAX : (uInt)room;
-  if (inflateInit2(&stream, 16 + MAX_WBITS) != Z_OK) return 0;
-  inflate(&stream, Z_SYNC_FLUSH);
-  size_t count = stream.total_out;
+  stream.avail_out = *room > INT_MAX ? INT_MAX : (uInt)*room;
+  *room = 0;
+  if (inflateInit2(&stream, 16 + MAX_WBITS) != Z_OK) return VITRINE_GUNZIP_DAMAGED;
+  int status = inflate(&stream, Z_SYNC_FLUSH);
+  int is_full = stream.avail_out == 0;
+  *room = stream.total_out;
   inflateEnd(&stream);
-  return count;
+  if (status == Z_STREAM_END) return VITRINE_GUNZIP_WHOLE;
+  if (status != Z_OK && status != Z_BUF_ERROR) return VITRINE_GUNZIP_DAMAGED;
+  return is_full ? VITRINE_GUNZIP_FULL : VITRINE_GUNZIP_TRUNCATED;
 }
 
 uint32_t vitrine_adler32(uint32_t checksum, const uint8_t *bytes, size_t length) {

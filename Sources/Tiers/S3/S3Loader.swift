@@ -34,7 +34,7 @@ public struct S3Loader: DataLoader {
   @discardableResult
   public func load(_ request: HTTPRequest, into sink: any LoadSink) -> any LoadHandle {
     guard ObjectURL.isStandIn(request.url) else { return others.load(request, into: sink) }
-    guard let object = ObjectURL(standIn: request.url) else {
+    guard let object = ObjectURL(standIn: request.url.string) else {
       sink.finish(HTTPError(.invalidURL, url: request.url.string, "not the URL of an object"))
       return NoLoadHandle()
     }

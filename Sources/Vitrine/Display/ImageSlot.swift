@@ -134,7 +134,7 @@ public final class ImageSlot {
   /// Shows an image: at once if it is in memory, otherwise when it has loaded.
   ///
   /// Loading the current request again changes only its priority, unless it has failed. A failed request is loaded
-  /// again, but a remembered failure may answer it (``ImagePipeline/Configuration/remembersFailures``); ``retry()``
+  /// again, but a remembered failure may answer it (``PipelineConfiguration/remembersFailures``); ``retry()``
   /// skips remembered failures.
   ///
   /// - Parameters:

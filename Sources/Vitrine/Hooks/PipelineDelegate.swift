@@ -16,7 +16,7 @@ import VitrineRuntime
 /// ```
 /// Every method has a default that changes nothing, and a pipeline without a delegate spends nothing on it. Methods are
 /// called on any thread, also concurrently. To sign a request just before it is sent, use
-/// ``ImagePipeline/Configuration/willSend``.
+/// ``PipelineConfiguration/willSend``.
 public protocol PipelineDelegate: Sendable {
   /// Returns the request to load in place of another; by default the same.
   ///

@@ -249,7 +249,6 @@ struct BytesLoad: Sendable {
     }
     if let trace {
       plan.hooks.didTransfer = { trace.add($0) }
-      plan.hooks.measuresInPlace = true
       plan.hooks.onRateLimited = { trace.note("rate limited", .flag(true)) }
     }
     if http.method != .head { plan.limit = http.maxResponseBytes }

@@ -118,7 +118,9 @@ struct ImageLoad: Sendable {
     }
   }
 
-  /// Waits for the running load of the same image with the opposite ``ImageRequest/isExact``; returns `nil` without one.
+  /// Waits for the running load of the same image with the opposite ``ImageRequest/isExact``.
+  ///
+  /// - Returns: Its image; `nil` if there is no such load.
   func counterpart() async throws(LoadError) -> ImageResponse? {
     let (key, other) = (
       context.imageKey(of: request, step: step), context.counterpartKey(of: request, step: step),

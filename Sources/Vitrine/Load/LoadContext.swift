@@ -4,7 +4,7 @@ import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
 
-/// The parts that the loads of a pipeline share: running loads, queues, caches and the ``Settlement`` that writes to these.
+/// The parts that the loads of a pipeline share: running loads and queues, and the parts of a ``PlanContext``.
 final class LoadContext: PlanContext, @unchecked Sendable {
   // @unchecked: as its superclass, all properties are constant.
   let images: SharedWork<LoadKey, ImageResponse, LoadError>

@@ -8,8 +8,8 @@ public import VitrineRuntime
 /// for await case .progress(let progress) in task.events { print(progress.fraction) }
 /// let image = try await task.image
 /// ```
-/// Callers of the same image or bytes share the work, and each has a task of its own: cancelling one does not affect the
-/// others. A task runs until it ends or is cancelled, even if it is not retained.
+/// Callers of the same image or bytes share the work, and each has a task of its own: cancelling one does not affect
+/// the others. A task runs until it ends or is cancelled, even if it is not retained.
 public final class LoadTask<Value: Sendable>: Identifiable, Sendable {
   /// A stage in the life of a task.
   public typealias State = LoadState
@@ -123,7 +123,7 @@ public final class LoadTask<Value: Sendable>: Identifiable, Sendable {
 
   /// The metrics of the task so far; `nil` if its pipeline records none.
   ///
-  /// They are recorded if ``ImagePipeline/Configuration/collectsMetrics``, an observer or a log is set, and kept as
+  /// They are recorded if ``PipelineConfiguration/collectsMetrics``, an observer or a log is set, and kept as
   /// long as the task. Complexity: O(n) in the number of stages.
   public var metrics: RequestMetrics? { trace?.metrics }
 

@@ -10,9 +10,9 @@ extension ImagePipeline {
   /// let file = try await pipeline.encoded(for: request, as: .jpeg(quality: 80))
   /// respond(file.data, type: file.format.mediaType, expires: file.expires)
   /// ```
-  /// The encoded image is kept in ``Configuration/diskCache``, and found there before anything is fetched or decoded.
-  /// It is as fresh as its original, and revalidated with it. A load for encoding stores this file and no finished
-  /// image; with the ``StoragePolicy`` `.original` it stores neither.
+  /// The encoded image is kept in ``PipelineConfiguration/diskCache``, and found there before anything is fetched or
+  /// decoded. It is as fresh as its original, and revalidated with it. A load for encoding stores this file and no
+  /// finished image; with the ``StoragePolicy`` `.original` it stores neither.
   ///
   /// Equal encodings give the same bytes for the same picture, whatever the caches contain. A cached image that differs
   /// slightly from a decode of its original, since it was stored as a JPEG or resampled from a larger image, is made
@@ -29,8 +29,9 @@ extension ImagePipeline {
   ///   - request: The request.
   ///   - encoding: The format, its options, and the metadata to write.
   /// - Returns: The encoded image.
-  /// - Throws: ``LoadError``; with code `.unencodable` if the format has no encoder in ``Configuration/encoders``, or
-  ///   does not allow such an image; with code `.cancelled`, at once, if the awaiting task is cancelled.
+  /// - Throws: ``LoadError``; with code `.unencodable` if the format has no encoder in
+  ///   ``PipelineConfiguration/encoders``, or does not allow such an image; with code `.cancelled`,
+  ///   at once, if the awaiting task is cancelled.
   public func encoded(for request: ImageRequest, as encoding: ImageEncoding) async throws(LoadError) -> EncodedImage {
     try await encodedTask(for: request, as: encoding).response
   }

@@ -107,7 +107,7 @@ public final class ImagePipeline: Sendable {
       ? context.imageInMemory(request) : context.imageInMemory(context.prepared(request))
   }
 
-  /// Loads an image; see ``ImageTask/image``.
+  /// Loads an image; see ``LoadTask/image``.
   ///
   /// - Throws: ``LoadError``; with code `.cancelled`, at once, if the awaiting task is cancelled.
   public func image(for request: ImageRequest) async throws(LoadError) -> Bitmap {
@@ -121,7 +121,7 @@ public final class ImagePipeline: Sendable {
     return try await task.image
   }
 
-  /// Loads the image at a URL; see ``ImageTask/image``.
+  /// Loads the image at a URL; see ``LoadTask/image``.
   ///
   /// - Throws: ``LoadError``; with code `.cancelled`, at once, if the awaiting task is cancelled.
   public func image(for url: some URLConvertible) async throws(LoadError) -> Bitmap {
@@ -224,7 +224,7 @@ public final class ImagePipeline: Sendable {
     return task
   }
 
-  /// Cancels the pipeline's own tasks for exactly this image, with an error of code `.cancelled`; later requests load it.
+  /// Cancels the pipeline's own tasks for exactly this image, with an error of code `.cancelled`.
   ///
   /// These are the tasks that calls of the pipeline began. The loads of a ``LoadScope``, an ``ImageSlot`` or an
   /// ``ImagePrefetcher`` continue: each of them cancels its own. Does nothing if there is no such task.
@@ -246,10 +246,10 @@ public final class ImagePipeline: Sendable {
 
   /// Forgets recent failures, so that failed sources are loaded again, for instance after the network has come back.
   ///
-  /// See ``Configuration/remembersFailures``. Does not block.
+  /// See ``PipelineConfiguration/remembersFailures``. Does not block.
   public func forgetFailures() { context.network.failures.removeAll() }
 
-  /// Waits until ``Configuration/observers`` and ``Configuration/log`` have received all events so far.
+  /// Waits until ``PipelineConfiguration/observers`` and ``PipelineConfiguration/log`` have received all events so far.
   ///
   /// Call it before a program ends. Returns at once if neither is set.
   public func flushEvents() async {

@@ -47,7 +47,7 @@ public final class LoadScope: Sendable {
     pipeline.imageTask(for: request, isWatching: false, in: self, nil)
   }
 
-  /// Loads an image once the scope is not paused; see ``ImageTask/image``.
+  /// Loads an image once the scope is not paused; see ``LoadTask/image``.
   ///
   /// - Throws: ``LoadError``; with code `.cancelled`, at once, if the awaiting task or the scope is cancelled.
   public func image(for request: ImageRequest) async throws(LoadError) -> Bitmap {

@@ -13,7 +13,7 @@
 ///
 /// A response always applies to cached data, so that no outdated image is served: changed bytes remove images made from
 /// the old ones, unchanged bytes renew images in memory, and entries that are damaged or not images are removed.
-/// Failures are remembered, too, according to ``ImagePipeline/Configuration/remembersFailures``, in memory and without
+/// Failures are remembered, too, according to ``PipelineConfiguration/remembersFailures``, in memory and without
 /// a byte of the body.
 public struct CacheAccess: OptionSet, Sendable, Hashable {
   /// The bits of the set.
@@ -34,13 +34,13 @@ public struct CacheAccess: OptionSet, Sendable, Hashable {
   /// Without it, nothing is added; earlier images of the request stay, unless the response brings other bytes.
   public static let memoryWrites = CacheAccess(rawValue: 2)
 
-  /// Reading from ``ImagePipeline/Configuration/diskCache``, even if that is a `MemoryDataCache`.
+  /// Reading from ``PipelineConfiguration/diskCache``, even if that is a `MemoryDataCache`.
   ///
   /// Without it, the data cache supplies no original, no finished image, no partial download and no stale image for a
   /// failing server. An image that is not in memory is fetched whole and unconditionally; with `.cacheOnly` it fails.
   public static let diskReads = CacheAccess(rawValue: 4)
 
-  /// Writing to ``ImagePipeline/Configuration/diskCache``, in the forms of ``ImageRequest/storagePolicy``.
+  /// Writing to ``PipelineConfiguration/diskCache``, in the forms of ``ImageRequest/storagePolicy``.
   ///
   /// Without it, nothing is written there: no original, no finished image, no partial download, no renewal. A download
   /// ends when its last caller leaves, even with ``ImageRequest/continuesDownload``.

@@ -30,7 +30,7 @@ extension ImageRequest {
   /// http.body = try JSONEncoder().encode(chart)
   /// let image = try await pipeline.image(for: ImageRequest(http, size: .pixels(300, 300)))
   /// ```
-  /// The smaller of `HTTPRequest.maxResponseBytes` and ``ImagePipeline/Configuration/maxResponseBytes`` bounds the
+  /// The smaller of `HTTPRequest.maxResponseBytes` and ``PipelineConfiguration/maxResponseBytes`` bounds the
   /// response.
   ///
   /// - Parameters:
@@ -102,7 +102,7 @@ extension ImageRequest {
     set { http.bounds.redirectPolicy = newValue }
   }
 
-  /// The maximum number of bytes of a response, if less than ``ImagePipeline/Configuration/maxResponseBytes``.
+  /// The maximum number of bytes of a response, if less than ``PipelineConfiguration/maxResponseBytes``.
   ///
   /// Defaults to `nil`, the pipeline's maximum.
   public var maxResponseBytes: Int? {
@@ -123,7 +123,7 @@ extension ImageRequest {
   var isPlainGet: Bool { http.isPlainGet }
 
   /// The directives of `Cache-Control` in ``headers``, if there are any.
-  private var directives: RequestDirectives? { headers.isEmpty ? nil : RequestDirectives(headers) }
+  private var directives: CacheControl? { headers.isEmpty ? nil : CacheControl(headers) }
 
   /// A Boolean value that indicates whether ``headers`` limit the age of a response, so that the stored response must
   /// be read.

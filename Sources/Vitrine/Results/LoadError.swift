@@ -35,7 +35,7 @@ public struct LoadError: Error, Sendable, CustomStringConvertible {
     public static let fetchFailed = Code(name: "fetchFailed")
     /// The status of the response is not a success; see ``LoadError/status``.
     public static let badStatus = Code(name: "badStatus")
-    /// The response has more bytes than ``ImagePipeline/Configuration/maxResponseBytes`` or the request allows.
+    /// The response has more bytes than ``PipelineConfiguration/maxResponseBytes`` or the request allows.
     public static let tooLarge = Code(name: "tooLarge")
     /// The bytes could not be decoded; ``LoadError/cause`` is an `ImageError`.
     public static let undecodable = Code(name: "undecodable")
@@ -43,7 +43,7 @@ public struct LoadError: Error, Sendable, CustomStringConvertible {
     public static let unencodable = Code(name: "unencodable")
     /// A processor threw; ``LoadError/cause`` is its error.
     public static let processingFailed = Code(name: "processingFailed")
-    /// The queue exceeds ``ImagePipeline/Configuration/queueLimit``; a server should answer with status 429 or 503.
+    /// The queue exceeds ``PipelineConfiguration/queueLimit``; a server should answer with status 429 or 503.
     public static let overloaded = Code(name: "overloaded")
     /// The pipeline does not load from this kind of source, or its address guard refuses the target.
     public static let forbidden = Code(name: "forbidden")

@@ -175,32 +175,11 @@ struct ForeignCodeTests {
   // MARK: Hooks of a loader with one thread
 
   @Test
-  func aHookThatBlocksOverFiguresHoldsBackTheEndOfItsOwnLoadAndNoOther() async throws {
-    let server = try LoopbackServer()
-    server.route("/a", LoopbackResponse(body: bytes(10)))
-    server.route("/b", LoopbackResponse(body: bytes(20)))
-    let (loader, gate, entered) = (makeLoader(), Gate(), Record<Int>())
-    var hooks = LoadHooks()
-    hooks.didTransfer = { _ in
-      entered.add(1)
-      gate.wait()
-    }
-    let sink = RecordingSink(hooks: hooks)
-    loader.load(try HTTPRequest.patient(server.url("/a")), into: sink)
-    await entered.reaches(1)
-    #expect(try await loader.data(server.url("/b")).1.count == 20)
-    #expect(sink.ends.isEmpty)
-    gate.open()
-    #expect(await sink.end() == .some(nil))
-  }
-
-  @Test
-  func figuresThatAreVitrinesOwnAreToldOnTheLoadersThread() async throws {
+  func figuresAreToldOnTheLoadersThread() async throws {
     let server = try LoopbackServer()
     server.route("/a", LoopbackResponse(body: bytes(10)))
     let (threads, order) = (Lock(Set<UInt>()), Record<String>())
     var hooks = LoadHooks()
-    hooks.measuresInPlace = true
     hooks.didTransfer = { _ in
       _ = threads.withLock { $0.insert(currentThread()) }
       order.add("figures")

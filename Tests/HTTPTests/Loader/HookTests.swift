@@ -220,6 +220,17 @@ struct HookTests {
   }
 
   @Test
+  func theBodyOfARedirectIsNoPartOfTheUnansweredChallengeBehindIt() async throws {
+    guardPath("/b", password: "right")
+    var redirect = LoopbackResponse.redirect(to: "/b")
+    redirect.body = Data("moved".utf8)
+    server.route("/a", redirect)
+    let (response, data) = try await data(makeLoader(), "/a") { $0.challenge = { _ in nil } }
+    #expect(response.status == 401)
+    #expect(data == Data("who?".utf8))
+  }
+
+  @Test
   func aChallengeIsAnsweredOnTheSameConnection() async throws {
     guardPath("/a", password: "right")
     let (response, data) = try await data(makeLoader(), "/a", headers: ["Authorization": "wrong"]) {
@@ -269,6 +280,21 @@ struct HookTests {
     #expect(await sink.end() == nil)
     #expect(sink.byteCount == 4)
     #expect(server.counts.requests == 1)
+  }
+
+  @Test
+  func anUnansweredChallengeEndsOnlyOnceTheSinkResumesThatPausedItsBody() async throws {
+    guardPath("/a", password: "right")
+    server.route("/b", LoopbackResponse(body: bytes(10)))
+    var hooks = LoadHooks()
+    hooks.challenge = { _ in nil }
+    let sink = RecordingSink(onBytes: { .pause }, hooks: hooks)
+    let handle = makeLoaderKept.load(try HTTPRequest.patient(server.url("/a")), into: sink)
+    await sink.wait { $0.count == 2 }
+    _ = try await makeLoaderKept.data(server.url("/b"))
+    #expect(sink.events == [.head(401), .bytes(4)])
+    handle.resume()
+    #expect(await sink.end() == nil)
   }
 
   private let makeLoaderKept = makeLoader()

@@ -28,7 +28,7 @@ struct AdmissionQueueTests {
     let priorities: [Priority] = [.low, .normal, .veryHigh, .normal, .veryLow, .high, .veryHigh]
     for (id, priority) in priorities.enumerated() { queue.add(id, host: "a", priority: priority) }
     #expect(order(&queue, hosts: [:]) == [2, 6, 5, 1, 3, 0, 4])
-    #expect(queue.runningCount == 0)
+    #expect(queue.running == 0)
   }
 
   @Test

@@ -54,6 +54,7 @@ struct SniffingTests {
     let formats = Set(Self.signatures.compactMap { ImageFormat.sniff(Data($0.bytes)) })
 
     #expect(formats.count == 14)
+    #expect(formats.isSubset(of: ImageFormat.all))
   }
 
   @Test(arguments: signatures)

@@ -216,7 +216,9 @@ struct PathTests {
 
   @Test
   func everyRefusedOptionIsNotAlsoUnderstood() {
-    #expect(OptionTable.refused.keys.allSatisfy { OptionTable.options[$0] == nil })
+    let names = OptionTable.rows.flatMap(\.names)
+    #expect(Set(names).count == names.count)
+    #expect(Set(names).isDisjoint(with: OptionTable.refused.keys))
   }
 }
 
@@ -227,9 +229,14 @@ struct DocumentedOptionTests {
   func everyOptionIsDocumented() throws {
     let page = "Sources/Server/Requests/VitrineServingRequests.docc/OptionsOfURLs.md"
     let text = try String(decoding: Data(contentsOf: Repository.folder.appending(path: page)), as: UTF8.self)
-    let parts = text.split(separator: "These options of imgproxy are refused")
+    let parts = text.split(separator: "### Signatures")
     try #require(parts.count == 2)
-    for name in OptionTable.options.keys { #expect(parts[0].contains("`\(name)`"), "\(name)") }
-    for name in OptionTable.refused.keys { #expect(parts[1].contains("`\(name)`"), "\(name)") }
+    for row in OptionTable.rows { #expect(parts[0].contains(row.documentation + "\n"), "\(row.documentation)") }
+    #expect(parts[0].split(separator: "\n").count { $0.hasPrefix("| `") } == OptionTable.rows.count)
+    let order = ImageOperation.order.map { "`\($0)`" }.joined(separator: ", ")
+    #expect(parts[0].split(whereSeparator: \.isWhitespace).joined(separator: " ").contains("in one order: \(order)."))
+    let refusals = text.split(separator: "These options of imgproxy are refused")
+    try #require(refusals.count == 2)
+    for name in OptionTable.refused.keys { #expect(refusals[1].contains("`\(name)`"), "\(name)") }
   }
 }

@@ -161,11 +161,13 @@ struct RenderingTests {
     var requests: [ImageRequest: ThumbnailOptions] = [:]
     for _ in 0..<300 {
       var options = ThumbnailOptions.random(&numbers)
-      options.watermark = nil
+      options.operations[.watermark] = nil
       let request = try options.imageRequest(for: .url("http://example.com/"))
       guard let known = requests.updateValue(options, forKey: request) else { continue }
       // Options may differ and say the same, but not for a crop or a filter.
-      #expect(known.crop == options.crop && known.blur == options.blur && known.trim == options.trim)
+      for operation in [ImageOperation.crop, .blur, .trim, .padding, .roundedCorners, .brightness, .rotate] {
+        #expect(known.operations[operation] == options.operations[operation])
+      }
     }
   }
 

@@ -167,6 +167,21 @@ struct EncodedTests {
     }
   }
 
+  @Test(
+    arguments: [
+      ("image/avif,image/webp,image/apng,*/*;q=0.8", [.avif, .webp]), ("image/webp, image/jxl", [.jxl, .webp]),
+      ("IMAGE/WEBP", [.webp]), ("image/avif;q=0.5,image/webp;q=0.9", [.webp, .avif]),
+      ("image/avif;q=0,image/webp", [.webp]),
+      ("image/avif ; q=0.1 , image/webp; q = 0.05", [.avif, .webp]), ("image/avif-sequence", [.avif]),
+      ("a/b, image/webp;q=0.3", [.webp]), (nil, []), ("", []), ("*/*", []), ("image/*,*/*;q=0.8", []),
+      ("text/html", []),
+      ("image/avif;q=0", []), (";;;,,,", []), ("image/avif;q=nan", []), ("image/png,image/jpeg", []),
+    ] as [(String?, [ImageFormat])]
+  )
+  func anAcceptHeaderPrefersTheSmallestOfTheHighestWeight(accept: String?, preferred: [ImageFormat]) {
+    #expect(ImageEncoding.automatic(accepting: accept) == .automatic(preferring: preferred))
+  }
+
   // MARK: What is kept
 
   @Test

@@ -133,7 +133,8 @@ struct ExactCountTests {
     counted.value.removals = disk.count(.remove)
     counted.value.requests = loader.count
     guard let result = end.value, pipeline.loadCount == 0 else {
-      throw BrokenSituation(what: "\(situation): \(pipeline.loadCount) loads are left, \(String(describing: end.value))")
+      let left = pipeline.loadCount
+      throw BrokenSituation(what: "\(situation): \(left) loads are left, \(String(describing: end.value))")
     }
     switch result {
     case .success(let response):

@@ -183,6 +183,7 @@ struct PipelineMethodTests {
     #expect(explanation.transfer == .full)
     let task = pipeline.imageTask(for: post("a"))
     #expect(try await task.response.origin == .network)
+    await pipeline.cache.flush()
     try await load(post("a"), in: .testing(parts))
     parts.clock.advance(by: .seconds(61))
     try await load(post("a"), in: .testing(parts))

@@ -10,6 +10,21 @@ struct DiskFolder: Sendable {
 
   func path(_ name: String) -> String { "\(path)/\(name)" }
 
+  func open(_ name: String, isWritable: Bool = false) throws(FileError) -> any DiskFile {
+    try files.open(path(name), isWritable: isWritable, isCreated: false)
+  }
+
+  /// Opens a file for writing, and creates it if there is none.
+  func create(_ name: String) throws(FileError) -> any DiskFile {
+    try files.open(path(name), isWritable: true, isCreated: true)
+  }
+
+  func remove(_ name: String) throws(FileError) { try files.remove(path(name)) }
+
+  func rename(_ name: String, to newName: String) throws(FileError) {
+    try files.rename(path(name), to: path(newName))
+  }
+
   func segmentName(_ id: UInt32, lane: Int) -> String {
     "\(lane == 0 ? "o" : "f")\(Self.hex(UInt64(id), digits: 8)).segment"
   }
@@ -70,7 +85,7 @@ struct DiskFolder: Sendable {
   /// Opens a file, or returns `nil` if it is missing or not a regular file.
   func existing(_ name: String, isWritable: Bool) throws(FileError) -> (any DiskFile)? {
     do throws(FileError) {
-      return try files.open(path(name), isWritable: isWritable, isCreated: false)
+      return try open(name, isWritable: isWritable)
     } catch  where error.code == ENOENT || error.isAboutKind {
       return nil
     }
@@ -88,15 +103,15 @@ struct DiskFolder: Sendable {
 
   /// Replaces a file as a whole, or leaves it as it was.
   func replace(_ name: String, _ bytes: [UInt8]) throws(FileError) {
-    let temporary = path("\(name).tmp")
+    let temporary = "\(name).tmp"
     do throws(FileError) {
-      let file = try files.open(temporary, isWritable: true, isCreated: true)
+      let file = try create(temporary)
       try file.truncate(to: 0)
       try file.write(bytes, at: 0)
       try file.sync()
-      try files.rename(temporary, to: path(name))
+      try rename(temporary, to: name)
     } catch {
-      try? files.remove(temporary)
+      try? remove(temporary)
       throw error
     }
   }

@@ -34,8 +34,6 @@ struct StreamedFile: SizedFile {
   var hash: KeyHash
   /// The size of its files, in bytes.
   var size = 0
-  /// Set while a writer appends to it.
-  var isOpen = true
   /// Set if it may outlive its writer, for another to resume.
   var isPartial: Bool
   /// The time of the last append, in seconds since the reference date.

@@ -80,7 +80,7 @@ extension DiskFolder {
   private func spilledBody(of entry: DiskEntry, _ attributes: RecordAttributes?) -> Data? {
     let length = Int(entry.bodyLength)
     guard
-      let file = try? files.open(path(bodyName(entry.sequence)), isWritable: false, isCreated: false),
+      let file = try? open(bodyName(entry.sequence)),
       // The size is checked before that much memory is allocated.
       (try? file.size()) == length,
       let block = ReadBlock(file, at: 0, length, cachedOnly: false),

@@ -75,7 +75,4 @@ struct DiskIndex: Sendable {
     defer { used[number] = [] }
     return used[number].compactMap { hash in parts[number][hash].map { (hash, $0.lastUse, $0.hits) } }
   }
-
-  /// Checks that the count matches the tables, for tests.
-  var hasRightCount: Bool { parts.reduce(0) { $0 + $1.count } == count }
 }

@@ -8,7 +8,7 @@ enum PartialJournal {
     var checksum: UInt32
     var changed: Double
     /// The end of the checkpoint in the journal.
-    var end: Int
+    var end = 0
   }
 
   struct Contents {
@@ -44,7 +44,7 @@ enum PartialJournal {
   /// Reads the journal up to the first damaged record, or returns `nil` if the record with the key is damaged.
   static func read(_ number: UInt64, in folder: DiskFolder) -> Contents? {
     guard
-      let file = try? folder.files.open(folder.path(folder.journalName(number)), isWritable: false, isCreated: false),
+      let file = try? folder.open(folder.journalName(number)),
       let size = try? file.size(), size <= readLimit
     else { return nil }
     var contents: Contents?
@@ -60,9 +60,7 @@ enum PartialJournal {
       }
       var payload = HeadReader(Array(record.payload))
       guard let count = payload.count(), let changed = payload.seconds(), let checksum = payload.uint32() else { break }
-      contents?.checkpoints.append(
-        Checkpoint(count: count, checksum: checksum, changed: changed, end: offset)
-      )
+      contents?.checkpoints.append(Checkpoint(count: count, checksum: checksum, changed: changed, end: offset))
     }
     return contents
   }
@@ -105,7 +103,7 @@ extension DiskFolder {
   func partial(_ number: UInt64, key: CacheKey, epoch: Int, reading: WorkQueue) -> PartialBody? {
     guard
       let journal = PartialJournal.read(number, in: self), key.hasBytes(journal.key),
-      let file = try? files.open(path(partialName(number)), isWritable: false, isCreated: false)
+      let file = try? open(partialName(number))
     else { return nil }
     var checksum = CRC32C()
     var contentHash = ContentHash()

@@ -133,6 +133,13 @@ struct DiskState {
     if place.length > 0 { segments[place.segment]?.live += sign * Int(place.length) }
   }
 
+  /// Returns the place of an entry on disk.
+  func place(of hash: KeyHash) -> DiskFolder.Place? {
+    guard let entry = index[hash], let segment = segments[entry.record.segment] else { return nil }
+    let renewalSegment = entry.isRenewed ? segments[entry.renewal.segment] : nil
+    return DiskFolder.Place(entry: entry, hash: hash, segment: segment, renewalSegment: renewalSegment)
+  }
+
   mutating func touch(_ hash: KeyHash) {
     tick &+= 1
     index.touch(hash, at: tick)
@@ -143,14 +150,6 @@ struct DiskState {
     var copy = self
     (copy.staged, copy.queue) = ([:], [])
     return copy
-  }
-
-  /// Checks all sums against their parts, for tests.
-  var isConsistent: Bool {
-    var lanes = PerGroup()
-    for part in index.allParts { for entry in part.values { lanes[Int(entry.lane)] += 1 } }
-    return segments.hasRightSums && bodies.hasRightSums && streamed.hasRightSums && index.hasRightCount
-      && lanes == laneEntries
   }
 
   /// Removes everything from the state, and leaves the files for the writer to remove.

@@ -57,11 +57,4 @@ struct SizedTable<Number: Hashable & Sendable, File: SizedFile>: Sendable {
     bytes[file.group] += sign * file.size
     counts[file.group] += sign
   }
-
-  /// Checks the sums against the files, for tests.
-  var hasRightSums: Bool {
-    var sums = SizedTable()
-    for file in files.values { sums.count(file, by: 1) }
-    return sums.bytes == bytes && sums.counts == counts
-  }
 }

@@ -23,17 +23,12 @@ struct StagedOperation: Sendable {
 
 /// The state of a key with its staged operations, as readers see it.
 struct StagedView: Sendable {
-  enum Content: Sendable {
-    case entry(CacheKey, CachedData)
-    case renewal(target: UInt64, expires: Double, metadata: Data)
-    case removed
-  }
-
   /// The sequence of the latest operation.
   var sequence: UInt64
   /// The sequence of the entry that it belongs to, or 0 if there is none.
   var entrySequence: UInt64
-  var content: Content
+  /// An entry, its removal, or the renewal of the entry on disk.
+  var content: DiskOperation
   var lastUse: UInt32
   var hits: UInt32
 }

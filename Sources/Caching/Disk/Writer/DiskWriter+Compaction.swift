@@ -102,15 +102,14 @@ extension DiskWriter {
     var moved: [(hash: KeyHash, from: DiskEntry, to: DiskEntry)] = []
     var lost: [(KeyHash, DiskEntry)] = []
     for (hash, entry) in kept {
-      let current = shared.withLock { state in
-        (state.index[hash], state.segments[entry.renewal.segment])
-      }
-      guard let now = current.0, now.sequence == entry.sequence, now.record.segment == victim.id else { continue }
-      guard let copy = try copy(now, hash, from: victim, renewalIn: current.1) else {
-        lost.append((hash, now))
+      guard let place = shared.withLock({ $0.place(of: hash) }), place.entry.sequence == entry.sequence,
+        place.segment.id == victim.id
+      else { continue }
+      guard let copy = try copy(place) else {
+        lost.append((hash, place.entry))
         continue
       }
-      moved.append((hash, now, copy))
+      moved.append((hash, place.entry, copy))
     }
     let renewed = try moveRenewals(outOf: victim, except: Set(kept.map(\.0)).union(evicted.map(\.0)))
     if !isOldest {
@@ -139,13 +138,8 @@ extension DiskWriter {
   /// Copies a record, and merges its renewal and uses.
   ///
   /// A body in its own file stays there and is not read.
-  private func copy(
-    _ entry: DiskEntry,
-    _ hash: KeyHash,
-    from victim: Segment,
-    renewalIn renewal: Segment?,
-  ) throws(FileError) -> DiskEntry? {
-    let place = DiskFolder.Place(entry: entry, hash: hash, segment: victim, renewalSegment: renewal)
+  private func copy(_ place: DiskFolder.Place) throws(FileError) -> DiskEntry? {
+    let entry = place.entry
     guard var record = folder.renewedRecord(at: place), var attributes = record.attributes else { return nil }
     (attributes.expires, attributes.revision) = (entry.expires, entry.revision)
     (attributes.lastUse, attributes.hits) = (entry.lastUse, entry.hits)
@@ -187,7 +181,7 @@ extension DiskWriter {
     nameChanges.all += 1
     shared.withLock { $0.segments[segment.id] = nil }
     // The index file may still refer to it, which is a miss. Copies are found by scanning.
-    try? folder.files.remove(folder.path(folder.segmentName(segment.id, lane: segment.lane)))
+    try? folder.remove(folder.segmentName(segment.id, lane: segment.lane))
     isIndexOutdated = true
   }
 }

@@ -2,12 +2,6 @@ import VitrineRuntime
 
 /// Writes data to the device, and afterwards does the work that relies on it.
 extension DiskWriter {
-  /// Includes the names in the folder in the next sync.
-  func noteFolderChange() {
-    nameChanges.all += 1
-    syncIfDue()
-  }
-
   func syncIfDue() {
     guard !isSyncScheduled else { return }
     isSyncScheduled = true

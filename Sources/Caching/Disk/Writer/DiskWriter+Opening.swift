@@ -8,7 +8,7 @@ extension DiskWriter {
   func open() {
     let isReader = shared.withLock { $0.isReader }
     do throws(FileError) {
-      try open(isReader: isReader)
+      try readFolder(isReader: isReader)
     } catch {
       let (secret, retryUptime) = (SipHash.Secret.random(), clock.uptime + Self.retryInterval)
       let isUnreadable = isUnreadable
@@ -39,7 +39,7 @@ extension DiskWriter {
     }
   }
 
-  private func open(isReader: Bool) throws(FileError) {
+  private func readFolder(isReader: Bool) throws(FileError) {
     let secret: SipHash.Secret
     isUnreadable = true
     let format = try folder.readFormat()
@@ -62,16 +62,16 @@ extension DiskWriter {
     var state = shared.withLock { $0 }
     state.secret = secret
     isUnreadable = true
-    let bodies = try readSegments(&state, isReader: isReader)
+    let bodies = try readSegments(&state)
     isUnreadable = false
-    checkBodies(bodies, &state, isReader: isReader)
+    checkBodies(bodies, &state)
     let opened = state
     shared.withLock { $0 = opened }
     if !isReader { adoptActives(opened) }
   }
 
   private func removeOwnFiles() throws(FileError) {
-    for name in try folder.files.names(in: folder.path) where isOwn(name) { try folder.files.remove(folder.path(name)) }
+    for name in try folder.files.names(in: folder.path) where isOwn(name) { try folder.remove(name) }
   }
 
   private func isOwn(_ name: String) -> Bool {
@@ -91,28 +91,26 @@ extension DiskWriter {
   }
 
   /// Returns the sequences of the bodies.
-  private func readSegments(_ state: inout DiskState, isReader: Bool) throws(FileError) -> Set<UInt64> {
+  private func readSegments(_ state: inout DiskState) throws(FileError) -> Set<UInt64> {
     var bodies: Set<UInt64> = []
     let names = try folder.files.names(in: folder.path)
-    openPartials(names, &state, isReader: isReader)
+    openPartials(names, &state)
     for name in names {
       if let body = DiskFolder.number(in: name, DiskFolder.bodySuffix) { bodies.insert(body) }
-      if name.hasSuffix(".tmp"), !isReader { try? folder.files.remove(folder.path(name)) }
+      if name.hasSuffix(".tmp"), !state.isReader { try? folder.remove(name) }
       guard let (id, lane) = DiskFolder.segment(named: name) else { continue }
-      guard let file = try folder.existing(name, isWritable: !isReader) else {
+      guard let file = try folder.existing(name, isWritable: !state.isReader) else {
         // The name belongs to a FIFO or a device instead of a segment.
-        if !isReader { try? folder.files.remove(folder.path(name)) }
+        if !state.isReader { try? folder.remove(name) }
         continue
       }
       state.segments[id] = Segment(id: id, lane: lane, file: file, size: try file.size())
       state.nextSegment = max(state.nextSegment, id + 1)
     }
     var covered: [UInt32: Int] = [:]
-    if let file = try? folder.files.open(folder.path("index"), isWritable: false, isCreated: false) {
-      if let bytes = try? file.bytes(file.size(), at: 0) {
-        covered = IndexFile.decode(bytes, into: &state) ?? [:]
-        state.indexFileSize = bytes.count
-      }
+    if let file = try? folder.open("index"), let bytes = try? file.bytes(file.size(), at: 0) {
+      covered = IndexFile.decode(bytes, into: &state) ?? [:]
+      state.indexFileSize = bytes.count
     }
     var found = Found()
     for segment in state.segments.values.sorted(by: { $0.id < $1.id }) {
@@ -123,7 +121,7 @@ extension DiskWriter {
         isIndexOutdated = true
         continue
       }
-      replay(segment, from: start, &found, &state, isReader: isReader)
+      replay(segment, from: start, &found, &state)
     }
     for (hash, renewal) in found.renewals { state.renew(hash, renewal) }
     for uses in found.uses { count(uses, &state) }
@@ -137,16 +135,10 @@ extension DiskWriter {
     var uses: [Data] = []
   }
 
-  private func replay(
-    _ segment: Segment,
-    from start: Int,
-    _ found: inout Found,
-    _ state: inout DiskState,
-    isReader: Bool,
-  ) {
+  private func replay(_ segment: Segment, from start: Int, _ found: inout Found, _ state: inout DiskState) {
     var scan = SegmentScan(segment.file, size: segment.size, from: start)
     defer {
-      if !isReader, segment.size > start {
+      if !state.isReader, segment.size > start {
         unsynced[segment.id] = (segment.file, 0)
         nameChanges.all += 1
       }
@@ -156,8 +148,10 @@ extension DiskWriter {
       guard let place = RecordPlace(segment.id, offset, header.length) else { continue }
       switch header.kind {
       case .entry, .spilled:
-        guard header.lane == segment.lane, let attributes = scan.attributes(at: offset) else { continue }
-        insert(DiskEntry(header, attributes, at: place), header.hash, segment, found.removals, &state)
+        guard header.lane == segment.lane, let attributes = scan.attributes(at: offset),
+          header.sequence > found.removals[header.hash] ?? 0
+        else { continue }
+        insert(DiskEntry(header, attributes, at: place), header.hash, segment, &state)
       case .removal:
         found.removals[header.hash] = max(header.sequence, found.removals[header.hash] ?? 0)
         if let older = state.index[header.hash], older.sequence < header.sequence { state.drop(header.hash) }
@@ -167,12 +161,8 @@ extension DiskWriter {
         guard let target = payload.uint64(), let expires = payload.seconds(),
           header.sequence > found.renewals[header.hash]?.revision ?? 0
         else { continue }
-        found.renewals[header.hash] = DiskRenewal(
-          target: target,
-          expires: expires,
-          revision: header.sequence,
-          place: place,
-        )
+        let revision = header.sequence
+        found.renewals[header.hash] = DiskRenewal(target: target, expires: expires, revision: revision, place: place)
       case .uses:
         if let record = folder.record(segment.file, at: place) { count(record.payload, &state) }
       case .partial:
@@ -182,21 +172,14 @@ extension DiskWriter {
     guard scan.offset < segment.size else { return }
     // The tail is torn, or the middle is damaged. The rest of the segment cannot be trusted.
     let isLast = !state.segments.values.contains { $0.lane == segment.lane && $0.id > segment.id }
-    if isLast, !isReader, (try? segment.file.truncate(to: scan.offset)) != nil {
+    if isLast, !state.isReader, (try? segment.file.truncate(to: scan.offset)) != nil {
       state.segments[segment.id]?.size = scan.offset
     } else {
       damagedSegments.insert(segment.id)
     }
   }
 
-  private func insert(
-    _ entry: DiskEntry,
-    _ hash: KeyHash,
-    _ segment: Segment,
-    _ removals: [KeyHash: UInt64],
-    _ state: inout DiskState,
-  ) {
-    guard entry.sequence > removals[hash] ?? 0 else { return }
+  private func insert(_ entry: DiskEntry, _ hash: KeyHash, _ segment: Segment, _ state: inout DiskState) {
     if let known = state.index[hash] {
       if known.lane != entry.lane {
         let (newer, older) = known.sequence > entry.sequence ? (known, entry) : (entry, known)
@@ -229,7 +212,7 @@ extension DiskWriter {
     }
   }
 
-  private func checkBodies(_ bodies: Set<UInt64>, _ state: inout DiskState, isReader: Bool) {
+  private func checkBodies(_ bodies: Set<UInt64>, _ state: inout DiskState) {
     var needed: Set<UInt64> = []
     for part in state.index.allParts {
       for (hash, entry) in part where entry.isSpilled {
@@ -240,9 +223,9 @@ extension DiskWriter {
     let replaced = Set(state.replacedBodies).intersection(bodies).subtracting(needed)
     state.replacedBodies = Array(replaced)
     state.bodies.filter { needed.contains($0) || replaced.contains($0) }
-    guard !isReader else { return }
+    guard !state.isReader else { return }
     for body in bodies.subtracting(needed).subtracting(replaced) {
-      try? folder.files.remove(folder.path(folder.bodyName(body)))
+      try? folder.remove(folder.bodyName(body))
     }
   }
 
@@ -250,7 +233,7 @@ extension DiskWriter {
     for lane in lanes.indices {
       let newest = state.segments.values.filter { $0.lane == lane }.max { $0.id < $1.id }
       guard let newest, newest.size < options.segmentSize, !damagedSegments.contains(newest.id) else { continue }
-      adoptActive(newest)
+      lanes[lane] = Lane(segment: newest.id, file: newest.file, tail: newest.size)
     }
     damagedSegments.removeAll()
   }

@@ -43,22 +43,11 @@ extension DiskWriter {
     hash: KeyHash,
     spilledLength: Int?,
   ) throws(FileError) -> DiskEntry {
-    let header = RecordHeader(
-      kind: spilledLength != nil ? .spilled : .entry,
-      lane: Int(data.kind.rawValue),
-      hash: hash,
-      sequence: attributes.revision,
-    )
-    return try append(
-      DiskRecord(
-        header: header,
-        attributes: attributes,
-        key: key.bytes,
-        metadata: data.metadata,
-        payload: spilledLength == nil ? data.data : Data(),
-      ).measured(spilledLength: spilledLength),
-      attributes,
-    )
+    let (kind, lane) = (spilledLength != nil ? RecordKind.spilled : .entry, Int(data.kind.rawValue))
+    let header = RecordHeader(kind: kind, lane: lane, hash: hash, sequence: attributes.revision)
+    var record = DiskRecord(header: header, attributes: attributes, key: key.bytes, metadata: data.metadata)
+    if spilledLength == nil { record.payload = data.data }
+    return try append(record.measured(spilledLength: spilledLength), attributes)
   }
 
   /// Appends the record of an entry.

@@ -44,18 +44,18 @@ extension DiskWriter {
   /// Appends a piece, or fails the whole body on a write error.
   func append(_ piece: Data, to body: StreamedBody) {
     guard !body.hasFailed else { return }
-    guard body.count + piece.count <= options.entryLimit else { return abandon(body) }
+    guard body.count + piece.count <= options.entryLimit else { return drop(body) }
     if shared.withLock({ $0.isReader }) {
-      guard body.memory.count + piece.count <= options.stagingLimit else { return abandon(body) }
+      guard body.memory.count + piece.count <= options.stagingLimit else { return drop(body) }
       return body.memory.append(piece)
     }
     do throws(FileError) {
       try prepare()
       if body.file == nil { try begin(body) }
-      guard let file = body.file, shared.withLock({ $0.epoch == body.epoch }) else { return abandon(body) }
+      guard let file = body.file, shared.withLock({ $0.epoch == body.epoch }) else { return drop(body) }
       let limit = currentLimit()
       try makeRoom(for: piece.count + RecordHeader.size * 2, limit: limit)
-      guard shared.withLock({ $0.bytes + piece.count <= limit + limit / 20 }) else { return abandon(body) }
+      guard shared.withLock({ $0.bytes + piece.count <= limit + limit / 20 }) else { return drop(body) }
       try file.write(piece, at: body.count)
       body.count += piece.count
       body.checksum.append(piece)
@@ -63,7 +63,7 @@ extension DiskWriter {
       if body.isPartial { try checkpoint(body) }
       note(body)
     } catch {
-      abandon(body)
+      drop(body)
       fail([], error)
     }
   }
@@ -75,13 +75,9 @@ extension DiskWriter {
       state.streamed[number] = StreamedFile(hash: body.hash, isPartial: body.isPartial, changed: now)
       return (number, state.epoch)
     }
-    body.file = try folder.files.open(folder.path(name(of: body)), isWritable: true, isCreated: true)
+    body.file = try folder.create(name(of: body))
     guard body.isPartial else { return }
-    let journal = try folder.files.open(
-      folder.path(folder.journalName(body.number)),
-      isWritable: true,
-      isCreated: true,
-    )
+    let journal = try folder.create(folder.journalName(body.number))
     let head = PartialJournal.head(body.number, body.hash, key: body.key.bytes, metadata: body.metadata)
     try journal.write(head, at: 0)
     (body.journal, body.journalEnd) = (journal, head.count)
@@ -92,12 +88,8 @@ extension DiskWriter {
   }
 
   private func checkpoint(_ body: StreamedBody) throws(FileError) {
-    let checkpoint = PartialJournal.Checkpoint(
-      count: body.count,
-      checksum: body.checksum.value,
-      changed: clock.now.timeIntervalSinceReferenceDate,
-      end: 0,
-    )
+    let now = clock.now.timeIntervalSinceReferenceDate
+    let checkpoint = PartialJournal.Checkpoint(count: body.count, checksum: body.checksum.value, changed: now)
     let record = PartialJournal.checkpoint(body.number, body.hash, checkpoint)
     try body.journal?.write(record, at: body.journalEnd)
     body.journalEnd += record.count
@@ -118,22 +110,14 @@ extension DiskWriter {
     (body.count, body.journalEnd) = (partial.count, partial.journalEnd)
     (body.checksum, body.contentHash) = (partial.checksum, partial.contentHash)
     do throws(FileError) {
-      let file = try folder.files.open(
-        folder.path(folder.partialName(partial.number)),
-        isWritable: true,
-        isCreated: false,
-      )
-      let journal = try folder.files.open(
-        folder.path(folder.journalName(partial.number)),
-        isWritable: true,
-        isCreated: false,
-      )
+      let file = try folder.open(folder.partialName(partial.number), isWritable: true)
+      let journal = try folder.open(folder.journalName(partial.number), isWritable: true)
       // Bytes after the last checkpoint are not verified.
       try file.truncate(to: body.count)
       try journal.truncate(to: body.journalEnd)
       (body.file, body.journal) = (file, journal)
     } catch {
-      abandon(body)
+      drop(body)
       return false
     }
     note(body)
@@ -153,7 +137,6 @@ extension DiskWriter {
     let isKept = shared.withLock { state in
       guard state.epoch == body.epoch, state.streamed[body.number] != nil else { return false }
       if let older = state.partials[body.hash] { state.doomPartial(older) }
-      state.streamed[body.number]?.isOpen = false
       state.partials[body.hash] = body.number
       return true
     }
@@ -164,11 +147,6 @@ extension DiskWriter {
 
   /// Drops a body.
   func drop(_ body: StreamedBody) {
-    guard !body.hasFailed else { return }
-    abandon(body)
-  }
-
-  private func abandon(_ body: StreamedBody) {
     body.fail()
     body.memory = Data()
     close(body)
@@ -204,12 +182,12 @@ extension DiskWriter {
     if hasOwnID { entry.contentID = body.contentHash.value }
     do throws(FileError) {
       guard try adopt(body, file, entry) else {
-        abandon(body)
+        drop(body)
         return .refused
       }
       return .sealed(entry.contentID)
     } catch {
-      abandon(body)
+      drop(body)
       fail([], error)
       return .refused
     }
@@ -222,8 +200,7 @@ extension DiskWriter {
     try file.sync()
     guard let (sequence, older) = takeTurn(body) else { return false }
     let lane = Int(entry.kind.rawValue)
-    let path = folder.path(folder.bodyName(sequence))
-    try folder.files.rename(folder.path(name(of: body)), to: path)
+    try folder.rename(name(of: body), to: folder.bodyName(sequence))
     shared.withLock { state in
       guard state.epoch == body.epoch else { return }
       // From here on it is an ordinary body, which becomes an entry by its record.
@@ -233,7 +210,7 @@ extension DiskWriter {
     do throws(FileError) {
       nameChanges.all += 1
       try syncNames()
-      if body.isPartial { try folder.files.remove(folder.path(folder.journalName(body.number))) }
+      if body.isPartial { try folder.remove(folder.journalName(body.number)) }
       oweMove(body.hash, from: older, to: entry.kind, sequence: sequence)
       let attributes = RecordAttributes(
         entry,
@@ -244,7 +221,8 @@ extension DiskWriter {
       )
       let record = try append(body.key, entry, attributes, hash: body.hash, spilledLength: body.count)
       try flushLanes()
-      noteFolderChange()
+      nameChanges.all += 1
+      syncIfDue()
       return finish(record, of: body, sequence)
     } catch {
       shared.withLock { $0.doomed.bodies.append(sequence) }
@@ -299,7 +277,7 @@ extension DiskWriter {
   }
 
   /// Reads the partial bodies of an earlier process, and removes incomplete ones.
-  func openPartials(_ names: [String], _ state: inout DiskState, isReader: Bool) {
+  func openPartials(_ names: [String], _ state: inout DiskState) {
     var bodies: Set<UInt64> = []
     var journals: Set<UInt64> = []
     for name in names {
@@ -318,7 +296,6 @@ extension DiskWriter {
         state.streamed[number] = StreamedFile(
           hash: journal.hash,
           size: size(of: folder.partialName(number)) + size(of: folder.journalName(number)),
-          isOpen: false,
           isPartial: true,
           changed: last.changed,
         )
@@ -326,10 +303,10 @@ extension DiskWriter {
         state.doomed.partials.append(number)
       }
     }
-    if isReader { state.doomed.partials.removeAll() }
+    if state.isReader { state.doomed.partials.removeAll() }
   }
 
   private func size(of name: String) -> Int {
-    (try? folder.files.open(folder.path(name), isWritable: false, isCreated: false).size()) ?? 0
+    (try? folder.open(name).size()) ?? 0
   }
 }

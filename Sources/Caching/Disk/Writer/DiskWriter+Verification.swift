@@ -4,6 +4,7 @@ import VitrineRuntime
 extension DiskWriter {
   /// Evicts until the folder takes up at most `limit` bytes.
   func trim(to limit: Int) {
+    if shared.withLock({ $0.isReader }) { return }
     drain()
     do throws(FileError) {
       try makeRoom(for: 0, limit: limit)
@@ -18,17 +19,16 @@ extension DiskWriter {
   func verify() -> DiskVerification {
     drain()
     var report = DiskVerification()
-    var entries: [(KeyHash, DiskEntry)] = []
-    eachEntry { entries.append(($0, $1)) }
-    for (hash, entry) in entries {
-      let places = shared.withLock { ($0.segments[entry.record.segment], $0.segments[entry.renewal.segment]) }
-      guard let segment = places.0 else { continue }
+    var hashes: [KeyHash] = []
+    eachEntry { hash, _ in hashes.append(hash) }
+    for hash in hashes {
+      guard let place = shared.withLock({ $0.place(of: hash) }) else { continue }
       report.checked += 1
-      let place = DiskFolder.Place(entry: entry, hash: hash, segment: segment, renewalSegment: places.1)
+      let entry = place.entry
       if folder.isWhole(at: place) { continue }
       guard shared.withLock({ $0.dropDamaged(hash, entry) }) else { continue }
       // The key may be intact although the rest is not.
-      let bytes = try? segment.file.bytes(Int(entry.record.length), at: Int(entry.record.offset))
+      let bytes = try? place.segment.file.bytes(Int(entry.record.length), at: Int(entry.record.offset))
       report.damaged.append(bytes.flatMap { name(in: $0, hash) })
     }
     removeDoomed()

@@ -29,7 +29,7 @@ final class DiskWriter: @unchecked Sendable {
   let options: DiskOptions
   let clock: any TimeSource
   let shared: Lock<DiskState>
-  let writing: WorkQueue
+  let writing = WorkQueue(label: "vitrine-write", width: 1)
   let syncing = WorkQueue(label: "vitrine-sync", width: 1)
   private let warn: @Sendable (String) -> Void
   private(set) var lockFile: (any DiskFile)?
@@ -58,18 +58,14 @@ final class DiskWriter: @unchecked Sendable {
     folder: DiskFolder,
     options: DiskOptions,
     clock: any TimeSource,
-    shared: Lock<DiskState>,
     lockFile: (any DiskFile)?,
-    writing: WorkQueue,
     warn: @escaping @Sendable (String) -> Void,
   ) {
-    self.folder = folder
-    self.options = options
-    self.clock = clock
-    self.shared = shared
-    self.lockFile = lockFile
-    self.writing = writing
-    self.warn = warn
+    (self.folder, self.options, self.clock, self.warn) = (folder, options, clock, warn)
+    var state = DiskState()
+    state.isReader = lockFile?.tryLock() != true
+    self.lockFile = state.isReader ? nil : lockFile
+    shared = Lock(state)
   }
 
   // MARK: - Batches
@@ -185,7 +181,7 @@ final class DiskWriter: @unchecked Sendable {
       for operation in batch {
         left.append(state.unstage(operation))
         if case .renew = operation.operation { continue }
-        if state.drop(operation.hash) != nil { state.owedRemovals[operation.hash] = operation.sequence }
+        apply(.refused, of: operation, &state)
       }
       return (isFirst, left)
     }
@@ -224,11 +220,7 @@ final class DiskWriter: @unchecked Sendable {
       defer { state.nextSegment += 1 }
       return state.nextSegment
     }
-    let file = try folder.files.open(
-      folder.path(folder.segmentName(id, lane: lane)),
-      isWritable: true,
-      isCreated: true,
-    )
+    let file = try folder.create(folder.segmentName(id, lane: lane))
     try file.truncate(to: 0)
     nameChanges.all += 1
     if lanes[lane].segment != nil { isIndexOutdated = true }
@@ -247,18 +239,13 @@ final class DiskWriter: @unchecked Sendable {
     for lane in lanes.indices where lanes[lane].segment == id { lanes[lane] = Lane() }
   }
 
-  func adoptActive(_ segment: Segment) {
-    lanes[segment.lane] = Lane(segment: segment.id, file: segment.file, tail: segment.size)
-  }
-
   /// Writes the large bodies of a batch under temporary names, syncs them together, and then renames them.
   private func writeBodies(_ batch: [StagedOperation]) throws(FileError) -> [UInt64: UInt32] {
     var written: [(sequence: UInt64, file: any DiskFile, checksum: UInt32, size: Int, lane: Int)] = []
     do throws(FileError) {
       for operation in batch {
         guard case .put(_, let data) = operation.operation, data.data.count > options.spillThreshold else { continue }
-        let path = folder.path(folder.temporaryBodyName(operation.sequence))
-        let file = try folder.files.open(path, isWritable: true, isCreated: true)
+        let file = try folder.create(folder.temporaryBodyName(operation.sequence))
         var checksum = CRC32C()
         checksum.append(data.data)
         written.append((operation.sequence, file, checksum.value, data.data.count, Int(data.kind.rawValue)))
@@ -266,17 +253,15 @@ final class DiskWriter: @unchecked Sendable {
       }
       for body in written { try body.file.sync() }
       for body in written {
-        let path = folder.path(folder.bodyName(body.sequence))
-        try folder.files.rename("\(path).tmp", to: path)
+        try folder.rename(folder.temporaryBodyName(body.sequence), to: folder.bodyName(body.sequence))
         nameChanges.all += 1
       }
       // A record without its body would invalidate the older version of the entry too.
       if !written.isEmpty { try syncNames() }
     } catch {
       for body in written {
-        let path = folder.path(folder.bodyName(body.sequence))
-        try? folder.files.remove("\(path).tmp")
-        try? folder.files.remove(path)
+        try? folder.remove(folder.temporaryBodyName(body.sequence))
+        try? folder.remove(folder.bodyName(body.sequence))
       }
       throw error
     }
@@ -293,19 +278,19 @@ final class DiskWriter: @unchecked Sendable {
       return (state.doomed, state.epoch == epoch)
     }
     // The index goes first, since it refers to the other files, so that a crash in between restores nothing.
-    if !doomed.segments.isEmpty, mine { try? folder.files.remove(folder.path("index")) }
+    if !doomed.segments.isEmpty, mine { try? folder.remove("index") }
     if !doomed.segments.isEmpty || !doomed.bodies.isEmpty { nameChanges.all += 1 }
     // A record must not outlive its removal, which lies in the same segment or in a later one.
     for id in doomed.segments.sorted() {
-      for lane in lanes.indices { try? folder.files.remove(folder.path(folder.segmentName(id, lane: lane))) }
+      for lane in lanes.indices { try? folder.remove(folder.segmentName(id, lane: lane)) }
     }
     for number in doomed.partials {
       for name in [folder.partialName(number), folder.journalName(number), folder.temporaryBodyName(number)] {
-        try? folder.files.remove(folder.path(name))
+        try? folder.remove(name)
       }
     }
     for sequence in doomed.bodies {
-      try? folder.files.remove(folder.path(folder.bodyName(sequence)))
+      try? folder.remove(folder.bodyName(sequence))
       shared.withLock { state in state.bodies[sequence] = nil }
     }
   }
@@ -337,7 +322,7 @@ final class DiskWriter: @unchecked Sendable {
     }
     _ = consume before
     try folder.files.makeFolder(folder.path)
-    let file = try folder.files.open(folder.path("lock"), isWritable: true, isCreated: true)
+    let file = try folder.create("lock")
     guard file.tryLock() else { throw FileError("another process writes to the folder") }
     lockFile = file
     try folder.writeFormat(shared.withLock { $0.secret })

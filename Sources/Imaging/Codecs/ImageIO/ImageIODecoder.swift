@@ -1,8 +1,7 @@
 import ImageIO
 import VitrineRuntime
 
-/// Decodes with ImageIO what Vitrine has no header of its own for: HEIC, AVIF, TIFF, JPEG XL and JPEG 2000, as far as
-/// the system reads them.
+/// Decodes with ImageIO what Vitrine has no header of its own for, such as HEIC and TIFF, as far as the system reads it.
 ///
 /// It exists on Apple's platforms and is one of ``DecoderRegistry/standard`` there. JPEG, PNG, WebP and GIF have
 /// decoders of the same names on all platforms; theirs use ImageIO for pixels, and their own headers and checks.
@@ -10,12 +9,12 @@ public struct ImageIODecoder: ImageDecoder, VitrineDecoder {
   /// Makes the decoder.
   public init() {}
 
-  /// HEIC, AVIF, TIFF, JPEG XL and JPEG 2000, as far as the system reads them.
+  /// The formats without a decoder of Vitrine's own that the system reads.
   public var formats: [ImageFormat] { Self.readable }
 
   private static let readable: [ImageFormat] = {
     let types = (CGImageSourceCopyTypeIdentifiers() as [AnyObject]).map { "\($0)" }
-    return [ImageFormat.heic, .avif, .tiff, .jxl, .jpeg2000].filter { $0.typeIdentifier.map(types.contains) ?? false }
+    return ImageFormat.all.filter { $0.row.reader != .builtIn && $0.row.uniformType.map(types.contains) ?? false }
   }()
 
   /// Reads the facts of the image from the properties that ImageIO finds, without decoding a pixel.

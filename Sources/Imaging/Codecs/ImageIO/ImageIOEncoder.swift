@@ -13,7 +13,7 @@ package struct ImageIOEncoder: ImageEncoder {
 
   /// Makes an encoder; returns `nil` for a format that the system does not write.
   package init?(_ format: ImageFormat) {
-    guard let type = format.typeIdentifier, Self.writable.contains(type) else { return nil }
+    guard let type = format.row.uniformType, Self.writable.contains(type) else { return nil }
     (self.format, self.type) = (format, type)
   }
 
@@ -22,8 +22,8 @@ package struct ImageIOEncoder: ImageEncoder {
 
   private static let writable = Set((CGImageDestinationCopyTypeIdentifiers() as [AnyObject]).map { "\($0)" })
 
-  /// The encoders of formats other than JPEG and PNG that the system writes.
-  static let others: [any ImageEncoder] = [ImageFormat.heic, .avif, .tiff].compactMap { ImageIOEncoder($0) }
+  /// The encoders of formats without one of Vitrine's own that the system writes.
+  static let others: [any ImageEncoder] = ImageFormat.external.compactMap { ImageIOEncoder($0) }
 
   /// Encodes the bitmap.
   ///
@@ -41,11 +41,11 @@ package struct ImageIOEncoder: ImageEncoder {
     isProgressive: Bool = false,
   ) throws(ImageError) -> Data {
     try input.checkCancellation()
-    let isLossless = format == .png || format == .tiff
+    let isLossless = format.row.loss == .never
     guard !options.isLossless || isLossless else {
       throw ImageError(.notEncodable, format: format, "\(format) cannot be encoded without loss by the system")
     }
-    let shown = format == .jpeg ? input.bitmap.flattenedOverWhite() : input.bitmap
+    let shown = format.row.hasAlpha ? input.bitmap : input.bitmap.flattenedOverWhite()
     let file = NSMutableData()
     guard let destination = CGImageDestinationCreateWithData(file, type as CFString, 1, nil),
       let image = shown.cgImage

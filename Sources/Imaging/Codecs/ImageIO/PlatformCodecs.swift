@@ -5,6 +5,7 @@ import VitrineRuntime
 enum PlatformCodecs {
   static let decoders: [any VitrineDecoder] = [ImageIODecoder()]
   static let encoders: [any ImageEncoder] = ImageIOEncoder.others
+  static let webPEncoder: (any ImageEncoder)? = nil
 
   /// Estimates the memory of decoding a still picture at a scale.
   ///
@@ -19,23 +20,5 @@ enum PlatformCodecs {
   }
 
   /// Nothing: what is compressed as a file is a drawing, which ImageIO does not read.
-  static func inflatedStart(of file: ByteReader, limit: Int) -> [UInt8] { [] }
-}
-
-extension ImageFormat {
-  /// The uniform type identifier, by which ImageIO knows the format.
-  var typeIdentifier: String? {
-    switch self {
-    case .jpeg: "public.jpeg"
-    case .png, .apng: "public.png"
-    case .gif: "com.compuserve.gif"
-    case .webp: "org.webmproject.webp"
-    case .heic: "public.heic"
-    case .avif: "public.avif"
-    case .tiff: "public.tiff"
-    case .jxl: "public.jpeg-xl"
-    case .jpeg2000: "public.jpeg-2000"
-    default: nil
-    }
-  }
+  static func inflate(_ file: ByteReader, room: Int) -> (bytes: [UInt8], end: Gzip.End) { ([], .damaged) }
 }

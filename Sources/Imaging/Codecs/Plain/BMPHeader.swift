@@ -2,6 +2,14 @@ import VitrineRuntime
 
 /// The headers of a Windows or OS/2 bitmap, from the size of the second one to the palette.
 struct BMPHeader {
+  /// Returns `true` if a file begins like a bitmap.
+  ///
+  /// Many texts begin with "BM", so the size of the following header must be a valid one.
+  static func isSignature(_ bytes: ByteReader) -> Bool {
+    guard bytes.starts(with: "BM"), let size = bytes.littleEndian32(at: 14) else { return false }
+    return size == 12 || size == 16 || size == 64 || (40...124).contains(size)
+  }
+
   enum Compression { case none, rle8, rle4, rle24, masks }
 
   private(set) var width = 0

@@ -120,8 +120,10 @@ void vitrine_deflate_destroy(vitrine_deflater *);
 /// Compresses `*length` bytes into up to `*room` bytes. Sets both to what is left. Call it until nothing is left of
 /// `*length`, and with `finish` until it returns non-zero: then the stream has ended.
 int vitrine_deflate(vitrine_deflater *, const uint8_t *bytes, size_t *length, uint8_t *out, size_t *room, int finish);
-/// Inflates the beginning of a gzip stream, up to `room` bytes or to where it is damaged; returns how many these are.
-size_t vitrine_gunzip_start(const uint8_t *bytes, size_t length, uint8_t *out, size_t room);
+/// How the first stream of a gzip file ends within the room.
+enum { VITRINE_GUNZIP_WHOLE, VITRINE_GUNZIP_TRUNCATED, VITRINE_GUNZIP_DAMAGED, VITRINE_GUNZIP_FULL };
+/// Inflates it into up to `*room` bytes, and sets that to their number.
+int vitrine_gunzip(const uint8_t *bytes, size_t length, uint8_t *out, size_t *room);
 /// Updates the Adler-32 checksum of RFC 1950, which begins with 1.
 uint32_t vitrine_adler32(uint32_t checksum, const uint8_t *bytes, size_t length);
 /// Updates the CRC-32 of PNG's chunks, which begins with 0.

@@ -27,7 +27,7 @@ struct S3Target: Sendable, Hashable {
 
   /// Returns the target of a stand-in, or `nil` for any other URL.
   init?(standIn url: HTTPURL) {
-    if let object = ObjectURL(standIn: url) {
+    if let object = ObjectURL(standIn: url.string) {
       self.init(object)
       return
     }

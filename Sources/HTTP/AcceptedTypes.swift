@@ -1,12 +1,10 @@
-import VitrineImaging
-
 /// The image types that an `Accept` header names (RFC 9110, section 12.5.1).
-struct AcceptedTypes: Sendable, Hashable {
+package struct AcceptedTypes: Sendable, Hashable {
   /// The weights by type, in thousandths.
   private var weights: [String: Int] = [:]
 
   /// Reads a header; items that are none are ignored.
-  init(_ header: String) {
+  package init(_ header: String) {
     // More than any client sends.
     for item in header.utf8.prefix(4096).split(separator: UInt8(ascii: ",")) {
       let parts = String(decoding: item, as: UTF8.self).lowercased().split(separator: ";")
@@ -17,10 +15,10 @@ struct AcceptedTypes: Sendable, Hashable {
     }
   }
 
-  /// Returns the weight of a format in thousandths.
+  /// Returns the weight of a media type in lower case, in thousandths; 0 if the header does not name it.
   ///
   /// `image/*` and `*/*` do not count: browsers send them whatever they can show.
-  func weight(_ format: ImageFormat) -> Int { weights[format.mediaType] ?? 0 }
+  package func weight(of type: String) -> Int { weights[type] ?? 0 }
 
   /// Reads `0`, `1`, `0.5` or `0.125`; 0 for anything else.
   private static func weight(_ text: Substring) -> Int {

@@ -2,10 +2,10 @@ import VitrineImaging
 import VitrineRuntime
 
 extension HostileImage {
-  /// Hostile files of the formats with optional decoders: AVIF, JPEG XL, TIFF and SVG.
+  /// Hostile files of external formats, whose decoders are products of their own.
   ///
   /// Those of SVG may take minutes and all memory unless they are decoded in a sandbox.
-  public static let heavy = [
+  public static let external = [
     HostileImage("65535x65535.avif", avif(65_535, 65_535), .pixelCount),
     HostileImage("60000x60000.jxl", jxl(60_000), .pixelCount),
     HostileImage("60000x60000.tiff", TIFF.picture(60_000, 60_000), .pixelCount),

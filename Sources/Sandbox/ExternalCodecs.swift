@@ -1,10 +1,10 @@
 package import VitrineImaging
 import VitrineRuntime
 
-/// The decoders and encoders of a program whose heavy formats are those of a sandbox, if `vitrine-codecs` is there.
+/// The decoders and encoders of a program whose external formats are decoded in a sandbox, if `vitrine-codecs` is there.
 ///
 /// If it is not, they fail, and say so.
-package struct HeavyWorkers: Sendable {
+package struct ExternalCodecs: Sendable {
   private let made: Result<Sandbox, SandboxError>
 
   /// Makes the sandbox, which has no process before its first image.
@@ -14,7 +14,7 @@ package struct HeavyWorkers: Sendable {
     do throws(SandboxError) {
       let sandbox = try Sandbox {
         $0.program = program
-        $0.formats = .heavy
+        $0.formats = .external
         // Most files are of other formats.
         $0.startsAhead = false
       }
@@ -46,7 +46,7 @@ package struct HeavyWorkers: Sendable {
     case .success(let sandbox): return sandbox.encoders
     case .failure(let error):
       var encoders = EncoderRegistry.standard
-      for format in [ImageFormat.jxl, .avif] {
+      for format in ImageFormat.writtenExternally {
         encoders.add(MissingEncoder(format: format, reason: error.detail))
       }
       return encoders
@@ -57,7 +57,7 @@ package struct HeavyWorkers: Sendable {
 private struct MissingDecoder: ImageDecoder {
   let reason: String
 
-  var formats: [ImageFormat] { ImageFormat.heavy }
+  var formats: [ImageFormat] { ImageFormat.external }
 
   func info(
     of bytes: UnsafeRawBufferPointer,

@@ -5,7 +5,7 @@ import VitrineImaging
 import VitrineTestSupport
 
 /// The formats that another process decodes.
-struct HeavyCodecTests {
+struct ExternalCodecTests {
   @Test(arguments: [
     ("lossy-420.avif", "avif"), ("lossy.heic", "heic"), ("lossy.jxl", "jxl"), ("lzw.tiff", "tiff"),
   ])

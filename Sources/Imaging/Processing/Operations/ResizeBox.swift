@@ -1,27 +1,43 @@
-import VitrineImaging
-import VitrineRuntime
+/// The box into which an image is resized, and sizes and places where they depend on the original's.
+package struct ResizeBox: Sendable, Hashable {
+  /// The way in which the image is fitted into the box.
+  package enum Fit: String, Sendable, Hashable, CaseIterable {
+    /// Inside the box, keeping the aspect ratio.
+    case fit
+    /// Covering the box, keeping the aspect ratio, cropped to it.
+    case fill
+    /// Like ``fill``; an image that is too small is cropped to the aspect ratio of the box.
+    case fillDown = "fill-down"
+    /// Stretched to the box.
+    case force
+    /// ``fill`` if the image and the box are both landscape or both portrait, otherwise ``fit``.
+    case auto
+  }
 
-/// Sizes and places of a thumbnail, where they depend on the original's.
-struct ThumbnailGeometry: Sendable, Hashable {
-  typealias Gravity = ThumbnailOptions.Gravity
-
-  var fit: ThumbnailOptions.Fit
-  /// The box in pixels; 0 for any side.
-  var width: Double
-  var height: Double
-  var minimumWidth: Double
-  var minimumHeight: Double
-  var enlarges: Bool
+  let fit: Fit
+  /// The width in pixels, at least 1; 0 for any.
+  package let width: Double
+  /// The height, like ``width``.
+  package let height: Double
+  let minimumWidth: Double
+  let minimumHeight: Double
+  let enlarges: Bool
   /// The factor of distances.
-  var ratio: Double
+  let ratio: Double
 
-  init(_ options: ThumbnailOptions) {
-    ratio = options.pixelRatio ?? 1
-    fit = options.fit
-    (width, height) = options.box(ratio: ratio)
-    minimumWidth = (Double(options.minimumWidth) * ratio).rounded()
-    minimumHeight = (Double(options.minimumHeight) * ratio).rounded()
-    enlarges = options.enlarges
+  /// Makes the box that operations describe.
+  package init(_ operations: ImageOperations) {
+    let ratio = operations[number: .pixelRatio] ?? 1
+    func side(_ operation: ImageOperation, _ zoom: String) -> Double {
+      guard let length = operations[number: operation] else { return 0 }
+      return max(1, (length * (operations[.zoom]?.number(zoom) ?? 1) * ratio).rounded())
+    }
+    func least(_ operation: ImageOperation) -> Double { ((operations[number: operation] ?? 0) * ratio).rounded() }
+    fit = operations[.resizingType]?.text("type").flatMap(Fit.init) ?? .fit
+    (width, height) = (side(.width, "x"), side(.height, "y"))
+    (minimumWidth, minimumHeight) = (least(.minimumWidth), least(.minimumHeight))
+    enlarges = operations[.enlarge] != nil
+    self.ratio = ratio
   }
 
   /// A Boolean value that indicates whether an image is cropped to the box.
@@ -94,34 +110,22 @@ struct ThumbnailGeometry: Sendable, Hashable {
   static func inwards(_ distance: Double, _ anchor: Double) -> Double { anchor == 1 ? -distance : distance }
 }
 
-extension ThumbnailOptions {
-  /// The box in pixels; 0 for a side that is open, and at least 1 for one that is not.
-  func box(ratio: Double) -> (width: Double, height: Double) {
-    func side(_ length: Int, _ zoom: Double) -> Double {
-      length == 0 ? 0 : max(1, (Double(length) * zoom * ratio).rounded())
-    }
-    return (side(width, zoomX), side(height, zoomY))
-  }
-
-  /// The sides that the result has at most, with padding, as far as the options tell: open ones have only that.
-  func mostSides(ratio: Double) -> (width: Double, height: Double) {
-    let box = box(ratio: ratio)
-    return (
-      max(box.width, Double(minimumWidth) * ratio) + Double(padding.left + padding.right) * ratio,
-      max(box.height, Double(minimumHeight) * ratio) + Double(padding.top + padding.bottom) * ratio,
-    )
-  }
-}
-
-extension ThumbnailGeometry {
+extension ResizeBox {
   /// The name of the geometry for keys.
   private var name: String {
-    let numbers = [width, height, minimumWidth, minimumHeight].map(Decimal.text).joined(separator: " ")
+    let numbers = [width, height, minimumWidth, minimumHeight].map(DecimalText.of).joined(separator: " ")
     return "\(fit.rawValue) \(numbers)\(enlarges ? " enlarging" : "")"
   }
 
-  /// The processor that resizes the whole image.
-  var resizing: ImageProcessor {
+  /// Returns the steps on an image that a decoder has fitted into the box.
+  func cropping(_ anchor: Anchor) -> [ImageProcessor] {
+    fit == .fillDown && crops ? [.crop(aspectRatio: width / height, anchor: anchor)] : []
+  }
+
+  /// Returns the steps on an image that has been decoded whole.
+  func resizing(_ gravity: Gravity) -> [ImageProcessor] { [resizing] + cropping(gravity) }
+
+  private var resizing: ImageProcessor {
     .customInContext(id: "thumbnail size \(name)") { bitmap, context in
       let size = scaled(width: Double(bitmap.width), height: Double(bitmap.height))
       return try bitmap.resized(
@@ -132,17 +136,17 @@ extension ThumbnailGeometry {
     }
   }
 
-  /// The processors that crop a resized image to the box.
-  func cropping(_ gravity: Gravity) -> [ImageProcessor] {
+  /// Returns the steps that crop a resized image to the box.
+  private func cropping(_ gravity: Gravity) -> [ImageProcessor] {
     guard width > 0 || height > 0 else { return [] }
     guard gravity != .smart else {
       let sides = [width, height].map { $0 > 0 ? Length.pixels($0) : .fraction(1) }
       return [.smartCrop(width: sides[0], height: sides[1])]
         + (fit == .fillDown && crops ? [.smartCrop(aspectRatio: width / height)] : [])
     }
-    let name = "thumbnail crop \(fit == .fillDown ? "down " : "")\(Decimal.text(width)) \(Decimal.text(height))"
+    let name = "thumbnail crop \(fit == .fillDown ? "down " : "")\(DecimalText.of(width)) \(DecimalText.of(height))"
     return [
-      Self.crop("\(name) \(gravity.canonical) \(Decimal.text(ratio))", gravity, ratio) {
+      Self.crop("\(name) \(gravity.text) \(DecimalText.of(ratio))", gravity, ratio) {
         cropped(width: $0, height: $1)
       }
     ]
@@ -169,17 +173,21 @@ extension ThumbnailGeometry {
   }
 
   /// Returns the processor that keeps a part of an original.
-  static func processor(_ crop: ThumbnailOptions.Crop, _ gravity: Gravity) -> ImageProcessor {
+  ///
+  /// Below 1, a side of the part is a fraction; 0 is all of it.
+  static func processor(width: Double, height: Double, _ gravity: Gravity) -> ImageProcessor {
     func side(_ length: Double) -> Length {
       length == 0 ? .fraction(1) : length < 1 ? .fraction(length) : .pixels(length.rounded())
     }
-    if gravity == .smart { return .smartCrop(width: side(crop.width), height: side(crop.height)) }
-    let sides = "\(Decimal.text(crop.width)) \(Decimal.text(crop.height))"
-    return Self.crop("original crop \(sides) \(gravity.canonical)", gravity, 1) { width, height in
-      func length(_ wanted: Double, of side: Double) -> Double {
-        wanted == 0 ? side : min(side, max(1, (wanted < 1 ? wanted * side : wanted).rounded()))
-      }
-      return (length(crop.width, of: width), length(crop.height, of: height))
+    if gravity == .smart { return .smartCrop(width: side(width), height: side(height)) }
+    let sides = "\(DecimalText.of(width)) \(DecimalText.of(height))"
+    return Self.crop("original crop \(sides) \(gravity.text)", gravity, 1) { ownWidth, ownHeight in
+      (part(width, of: ownWidth), part(height, of: ownHeight))
     }
+  }
+
+  /// Returns a side of a part of an original.
+  static func part(_ wanted: Double, of side: Double) -> Double {
+    wanted == 0 ? side : min(side, max(1, (wanted < 1 ? wanted * side : wanted).rounded()))
   }
 }

@@ -7,7 +7,7 @@ import VitrineTestSupport
 import VitrineTesting
 
 /// What the encoders of AVIF and JPEG XL have in common.
-struct HeavyEncoderTests {
+struct ExternalEncoderTests {
   /// What a decoder makes of what an encoder made.
   private func roundTrip(_ bitmap: Bitmap, _ encoding: ImageEncoding) throws -> Bitmap {
     try decode(encoders.encode(bitmap, as: encoding)).bitmap

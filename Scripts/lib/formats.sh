@@ -1,0 +1,32 @@
+# The table of formats, for scripts, read from its Swift.
+# shellcheck shell=bash
+
+# `formats COLUMN [PATTERN]`: prints the title of each row of Sources/Imaging/ImageFormat+Table.swift, a line each, or its
+# extensions, types or codec. Only rows that match a regular expression count, such as `reader:` for formats that are read,
+# `writer:`, `codec:` and `name: "heic"`.
+formats() {
+  awk -v column="$1" -v pattern="${2:-name:}" '
+    function finish() {
+      if (row ~ pattern && match(row, column ": ?[^\n]*")) {
+        text = substr(row, RSTART + length(column) + 1, RLENGTH - length(column) - 1)
+        while (match(text, /"[^"]*"/)) {
+          print substr(text, RSTART + 1, RLENGTH - 2)
+          text = substr(text, RSTART + RLENGTH)
+        }
+      }
+      row = ""
+    }
+    /^    Row\($/ { row = "\n"; next }
+    /^    \)$/ { finish() }
+    row { sub(/^ +/, ""); row = row $0 "\n" }
+  ' Sources/Imaging/ImageFormat+Table.swift
+}
+
+# `listed WORD`: turns lines into a part of a sentence, such as "a, b and c".
+listed() { paste -sd , | sed -E "s/,([^,]*)$/ $1 \1/; s/,/, /g"; }
+
+# `filled FILE FOLDER`: prints a file of Desktop for programs in a folder.
+filled() {
+  sed -e "s|@bindir@|$2|g" -e "s|@types@|$(formats types reader: | paste -sd ';');|" \
+    -e "s|@formats@|$(formats title reader: | listed and)|" -e "s|@formate@|$(formats title reader: | listed und)|" "$1"
+}

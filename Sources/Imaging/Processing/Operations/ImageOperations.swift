@@ -1,0 +1,229 @@
+/// Operations on an image, as a URL of a thumbnail server or the tool's `--do` names them.
+///
+/// ```swift
+/// let operations = try ImageOperations("resize:fill:400:300|gravity:smart|blur:4|watermark:logo:se")
+/// let plan = try operations.plan(pictures: ["logo": logo])
+/// var image = try Bitmap(decoding: data, size: plan.size)
+/// for processor in plan.processors { image = try processor.process(image) }
+/// ```
+/// An operation is a name and values between colons; values that are left out have their defaults, and of two with the
+/// same name the last one counts. The order makes no difference otherwise: the work is always done in imgproxy's order.
+/// `vitrine thumbnail --help` lists the operations.
+public struct ImageOperations: Sendable, Hashable {
+  /// The work that operations are: of the decoder, and after it.
+  public struct Plan: Sendable, Hashable {
+    /// The size at which the image is to be decoded; `nil` for its own.
+    public let size: TargetSize?
+    /// The processors after that, in order.
+    public let processors: [ImageProcessor]
+
+    package init(size: TargetSize?, processors: [ImageProcessor]) {
+      (self.size, self.processors) = (size, processors)
+    }
+  }
+
+  /// The values of operations that are not off, by the operations' identifying names.
+  private var values: [String: OperationValues] = [:]
+
+  /// Makes a list without operations.
+  public init() {}
+
+  /// Reads operations.
+  ///
+  /// - Parameter text: The operations, with `|` between them.
+  /// - Throws: ``ImageOperationError`` for the first that is not understood.
+  public init(_ text: String) throws(ImageOperationError) {
+    for pieces in Self.pieces(text) { try apply(pieces[0], Array(pieces.dropFirst()), at: .shell) }
+  }
+
+  /// Returns the name and the values of each operation in a text.
+  package static func pieces(_ text: String) -> [[String]] {
+    text.split(separator: "|", omittingEmptySubsequences: false).map { operation in
+      operation.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
+    }
+  }
+
+  /// Sets the operation of a name, by its values as a URL or a shell gives them.
+  package mutating func apply(
+    _ name: String,
+    _ texts: [String],
+    at site: OperationParameter.Site,
+  ) throws(ImageOperationError) {
+    guard let operation = ImageOperation.named(name) else {
+      throw ImageOperationError(name, "is no operation")
+    }
+    // A segment of a URL without a value is none, so only a shell can name an operation alone.
+    guard site == .url || texts.contains(where: { !$0.isEmpty }) else {
+      throw ImageOperationError(name, "needs values: \(operation.syntax.description(at: site))")
+    }
+    guard !operation.parts.isEmpty else { return try apply(operation, texts, as: name, at: site) }
+    let count = operation.syntax.maxPieces(at: site)
+    guard texts.count <= count else { throw ImageOperationError(name, "takes at most \(count) values") }
+    var rest = texts[...]
+    for part in operation.parts {
+      let isLast = part.id == operation.parts.last?.id
+      let own = isLast ? rest : rest.prefix(1)
+      rest = rest.dropFirst(own.count)
+      try apply(part, Array(own), as: name, at: site)
+    }
+  }
+
+  private mutating func apply(
+    _ operation: ImageOperation,
+    _ texts: [String],
+    as name: String,
+    at site: OperationParameter.Site,
+  ) throws(ImageOperationError) {
+    guard let values = try operation.read(texts, as: name, at: site) else { return }
+    self[operation] = values
+  }
+
+  /// The values of an operation; `nil` if it is off.
+  package subscript(_ operation: ImageOperation) -> OperationValues? {
+    get { values[operation.id] }
+    set { values[operation.id] = newValue.flatMap { operation.isOff($0) ? nil : $0 } }
+  }
+
+  /// The first value of an operation, if that is a number.
+  package subscript(number operation: ImageOperation) -> Double? {
+    get { operation.syntax.parameters.first.flatMap { self[operation]?.number($0.name) } }
+    set {
+      guard let parameter = operation.syntax.parameters.first else { return }
+      var values = self[operation] ?? OperationValues()
+      values[parameter.name] = newValue.map(OperationValue.number)
+      self[operation] = newValue == nil ? nil : values
+    }
+  }
+
+  /// The operations in the syntax of URLs, in the order of the table.
+  ///
+  /// Equal operations have equal texts, and different ones different texts, so they serve in validators and keys.
+  package var texts: [String] {
+    ImageOperation.table.compactMap { operation in
+      guard let values = self[operation] else { return nil }
+      var texts = operation.syntax.parameters(at: .url).map { values[$0.name]?.text }
+      while case .some(nil) = texts.last { texts.removeLast() }
+      return ([operation.syntax.shortName] + texts.map { $0 ?? "" }).joined(separator: ":")
+    }
+  }
+
+  /// The names of the pictures that operations need.
+  package var pictureNames: [String] {
+    self[.watermark].map { [$0.text("picture") ?? ""] } ?? []
+  }
+
+  // MARK: - Planning
+
+  /// Returns the work that the operations are.
+  ///
+  /// An image is decoded at the size that is shown, unless what is shown depends on the original: with `crop`, `trim`,
+  /// the type `auto`, least sizes, and a `gravity` other than a plain place, all of it is decoded.
+  ///
+  /// - Parameter pictures: Pictures by the names that `watermark` gives them. Defaults to none.
+  /// - Returns: The plan.
+  /// - Throws: ``ImageOperationError`` if a picture is missing, or if operations do not go together.
+  public func plan(pictures: [String: Bitmap] = [:]) throws(ImageOperationError) -> Plan {
+    try check()
+    let context = context(pictures)
+    let isSimple = isSimple(context)
+    let resizing = isSimple ? context.box.cropping(context.anchor) : context.box.resizing(context.gravity)
+    let processors =
+      try make(ImageOperation.beforeResize, context) + resizing + make(ImageOperation.afterResize, context)
+    return Plan(size: isSimple ? decodedSize(context) : nil, processors: processors)
+  }
+
+  private func make(
+    _ steps: [ImageOperation],
+    _ context: ImageOperation.Context,
+  ) throws(ImageOperationError) -> [ImageProcessor] {
+    var processors: [ImageProcessor] = []
+    for step in steps { if let values = self[step] { processors += try step.processors(values, context) } }
+    return processors
+  }
+
+  /// Returns the size of an image after steps.
+  func size(
+    _ sides: ImageOperation.Sides,
+    after steps: [ImageOperation],
+    _ context: ImageOperation.Context,
+  ) -> ImageOperation.Sides {
+    steps.reduce(sides) { sides, step in self[step].map { step.size($0, sides, context) } ?? sides }
+  }
+
+  /// Throws if operations do not go together.
+  package func check() throws(ImageOperationError) {
+    let box = ResizeBox(self)
+    guard box.width > 0 || box.height > 0 || self[.zoom] == nil else {
+      throw ImageOperationError("zoom", "needs a width or a height")
+    }
+  }
+
+  /// The sides that the result has at most, as far as the operations tell: open ones have only their padding.
+  package var mostSides: ImageOperation.Sides {
+    let context = context([:])
+    let box = context.box
+    let sides = ImageOperation.Sides(
+      width: max(box.width, box.minimumWidth),
+      height: max(box.height, box.minimumHeight),
+    )
+    return size(sides, after: ImageOperation.afterResize, context)
+  }
+
+  func context(_ pictures: [String: Bitmap]) -> ImageOperation.Context {
+    // An opaque image on an opaque canvas stays opaque, and is encoded as such.
+    let background = self[.background]?.color("color").flatMap { $0.alpha == 255 ? $0 : nil }
+    return ImageOperation.Context(
+      box: ResizeBox(self),
+      gravity: self[.gravity]?.gravity("gravity") ?? .center,
+      canvasColor: background ?? .clear,
+      pictures: pictures,
+    )
+  }
+
+  /// Returns whether a decoder can fit the image into the box.
+  private func isSimple(_ context: ImageOperation.Context) -> Bool {
+    let earlier = ImageOperation.beforeResize.filter { self[$0] != nil }
+    let box = context.box
+    guard !earlier.contains(where: \.needsOriginal), box.minimumWidth == 0, box.minimumHeight == 0 else { return false }
+    guard box.width > 0, box.height > 0 else { return true }
+    switch box.fit {
+    case .fit, .force: return true
+    case .auto: return false
+    case .fill, .fillDown:
+      guard case .place(let place, let x, let y) = context.gravity, (x, y) == (0, 0) else { return false }
+      // Another corner of the decoded image becomes the named one.
+      return place == .center || earlier.isEmpty
+    }
+  }
+
+  /// Returns the size for a decoder, which sees the image before it is turned.
+  private func decodedSize(_ context: ImageOperation.Context) -> TargetSize? {
+    let box = context.box
+    let own = ImageOperation.Sides(width: box.width, height: box.height)
+    let sides = size(own, after: ImageOperation.beforeResize, context)
+    switch (sides.width > 0, sides.height > 0) {
+    case (true, false): return .pixels(width: sides.width, enlarges: box.enlarges)
+    case (false, true): return .pixels(height: sides.height, enlarges: box.enlarges)
+    case (false, false): return nil
+    case (true, true):
+      let mode: TargetSize.Mode = box.fit == .force ? .exact : box.crops ? .fill : .fit
+      return .pixels(sides.width, sides.height, mode, anchor: context.anchor, enlarges: box.enlarges)
+    }
+  }
+}
+
+extension ImageOperation.Context {
+  /// The place of the gravity, without distances.
+  var anchor: Anchor { if case .place(let place, _, _) = gravity { place.anchor } else { .center } }
+
+  /// Returns an anchor and the distance from there.
+  func placement(_ gravity: Gravity?) -> (anchor: Anchor, offset: (x: Length, y: Length)) {
+    guard case .place(let place, let x, let y) = gravity else { return (.center, (.zero, .zero)) }
+    return (place.anchor, (offset(x, place.anchor.x), offset(y, place.anchor.y)))
+  }
+
+  private func offset(_ distance: Double, _ anchor: Double) -> Length {
+    let inwards = ResizeBox.inwards(distance, anchor)
+    return abs(distance) < 1 ? .fraction(inwards) : .pixels(inwards * box.ratio)
+  }
+}

@@ -1,0 +1,271 @@
+import Testing
+import VitrineTestSupport
+import VitrineTesting
+
+@testable import VitrineImaging
+
+/// The table of operations, and what each row promises.
+struct OperationTests {
+  private static let picture = Bitmap.testPattern(width: 60, height: 30)
+  private static let limits: DecodeLimits = {
+    var limits = DecodeLimits()
+    limits.side = 400
+    return limits
+  }()
+
+  /// Makes a picture as a pipeline does: decodes at the size, then processes.
+  private func result(_ operations: ImageOperations, of bitmap: Bitmap = picture) throws -> Bitmap {
+    let plan = try operations.plan(pictures: ["": .mark, "logo.png": .mark])
+    let context = ProcessingContext(limits: Self.limits)
+    var result = try plan.size.map { try bitmap.resized(to: $0, limits: Self.limits) } ?? bitmap
+    for processor in plan.processors { result = try processor.process(result, context) }
+    return result
+  }
+
+  // MARK: - Rows
+
+  @Test
+  func namesAreTheirRowsOwn() {
+    let names = ImageOperation.table.flatMap(\.syntax.names)
+    #expect(Set(names).count == names.count)
+    #expect(ImageOperation.table.allSatisfy { ImageOperation.named($0.syntax.shortName)?.id == $0.id })
+  }
+
+  @Test
+  func aStepIsARowAndARowWithProcessorsIsAStep() throws {
+    let order = ImageOperation.order
+    #expect(Set(order).count == order.count)
+    #expect(order.allSatisfy { ImageOperation.named($0) != nil })
+    for row in ImageOperation.table where row.parts.isEmpty {
+      var operations = ImageOperations("w:40", "h:40")
+      let usual = try operations.plan()
+      try apply(row, row.syntax.example, to: &operations)
+      let changes = try operations.plan(pictures: ["": .mark]).processors.count > usual.processors.count
+      // Settings change the box, and no more.
+      #expect(order.contains(row.id) == changes || ["min-width", "min-height"].contains(row.id), "\(row.id)")
+    }
+  }
+
+  @Test
+  func theExampleOfEveryRowChangesAPicture() throws {
+    // Partly transparent, with a white frame.
+    let picture = try ImageProcessor.padding(top: 3, right: 3, bottom: 3, left: 3, color: .white)
+      .process(ProcessorTests.soft)
+    let boxes = [["w:40", "h:20"], ["w:40", "h:20", "rt:fill"], ["w:90", "h:90"]]
+    // Images are always turned upright, and the part that shows the most may be that in the middle.
+    for row in ImageOperation.table where !["auto_rotate", "gravity"].contains(row.id) {
+      let isChanged = try boxes.contains { box in
+        var operations = ImageOperations(box)
+        let usual = try result(operations, of: picture)
+        try apply(row, row.syntax.example, to: &operations)
+        let changed = try result(operations, of: picture)
+        return usual.size != changed.size || usual.pixels != changed.pixels
+      }
+      #expect(isChanged, "\(row.id)")
+    }
+  }
+
+  @Test
+  func theExampleOfEveryRowIsUnderstoodAtAShell() throws {
+    for row in ImageOperation.table {
+      let operations = try ImageOperations(row.syntax.example(at: .shell))
+      #expect(operations != ImageOperations() || row.id == "auto_rotate", "\(row.id)")
+    }
+  }
+
+  @Test
+  func everyRowKnowsTheSizeAfterIt() throws {
+    var numbers = SplitMix64(seed: 11)
+    for row in ImageOperation.table where ImageOperation.order.contains(row.id) && row.parts.isEmpty {
+      for turn in 0..<60 {
+        var operations = ImageOperations("w:40", "h:40")
+        // Random lengths are mostly beyond the limits.
+        let texts = turn == 0 && row.id == "padding" ? ["3", "5", "7"] : row.randomTexts(using: &numbers)
+        guard (try? operations.apply(row.id, texts, at: .url)) != nil else { continue }
+        let expected = expectedSize(operations)
+        guard max(expected.width, expected.height) <= 400 else { continue }
+        let made = try result(operations)
+        let isExact = [made.width, made.height].map(Double.init) == [expected.width, expected.height]
+        // The pixels decide how much is trimmed, and the rest is fitted into the box.
+        #expect(isExact || row.id == "trim" && max(made.width, made.height) <= 40, "\(operations.texts)")
+      }
+    }
+  }
+
+  private func expectedSize(_ operations: ImageOperations) -> ImageOperation.Sides {
+    let context = operations.context([:])
+    let original = ImageOperation.Sides(width: Double(Self.picture.width), height: Double(Self.picture.height))
+    let earlier = operations.size(original, after: ImageOperation.beforeResize, context)
+    let scaled = context.box.scaled(width: earlier.width, height: earlier.height)
+    let sides = ImageOperation.Sides(width: scaled.width, height: scaled.height)
+    return operations.size(sides, after: ImageOperation.afterResize, context)
+  }
+
+  // MARK: - Texts
+
+  @Test
+  func theOrderOfNamesMakesNoDifference() throws {
+    let one = try ImageOperations("resize:fill:40:20|gravity:smart|blur:2|crop:30:30:se|padding:3|background:fff")
+    let other = try ImageOperations("bg:ffffff|pd:3:3|c:30:30:soea|bl:2.0|g:sm|w:1|rt:fill|h:20|w:40")
+    #expect(one == other)
+    #expect(try one.plan() == other.plan())
+    #expect(one.texts == ["rt:fill", "w:40", "h:20", "g:sm", "c:30:30:soea", "pd:3:3:3:3", "bg:FFFFFF", "bl:2"])
+  }
+
+  @Test
+  func aWatermarkHasThePictureOfItsName() throws {
+    let operations = try ImageOperations("watermark:logo.png:se:2:3")
+    #expect(operations.pictureNames == ["logo.png"])
+    #expect(
+      try operations.plan(pictures: ["logo.png": .mark]).processors
+        == [.overlay(.mark, at: .bottomRight, offset: (-2, -3))]
+    )
+    let error = #expect(throws: ImageOperationError.self) { try operations.plan() }
+    #expect(error?.description == "'watermark' needs a picture, but there is no 'logo.png'")
+  }
+
+  @Test(arguments: [
+    ("blurr:4", "'blurr' is no operation"),
+    ("", "'' is no operation"),
+    ("blur:4|", "'' is no operation"),
+    ("blur", "'blur' needs values: deviation: 0 to 1000 px (0)"),
+    ("blur:", "'blur' needs values: deviation: 0 to 1000 px (0)"),
+    ("blur:-1", "'blur' takes as deviation a number from 0 to 1000 with at most six decimal places, not '-1'"),
+    ("blur:nan", "'blur' takes as deviation a number from 0 to 1000 with at most six decimal places, not 'nan'"),
+    ("blur:1e3", "'blur' takes as deviation a number from 0 to 1000 with at most six decimal places, not '1e3'"),
+    ("blur:1:2", "'blur' takes at most 1 values"),
+    ("crop:10:70000", "'crop' takes as height a number from 0 to 65535 with at most six decimal places, not '70000'"),
+    ("crop:10:10:sm:1", "'crop' takes as gravity sm alone, not 'sm:1'"),
+    (
+      "padding:1:2:3:99999999999999999999",
+      "'padding' takes as left a number from 0 to 65535, not '99999999999999999999'",
+    ),
+    ("resize:cover", "'resize' takes as type one of fit, fill, fill-down, force, auto, not 'cover'"),
+    ("rotate:45", "'rotate' takes as angle a multiple of 90 from -3600 to 3600, not '45'"),
+    ("background:1:2:300", "'background' takes as color a number from 0 to 255, not '300'"),
+    ("background:ff8000:1", "'background' takes no further value '1'"),
+    (
+      "watermark:a:middle",
+      "'watermark' takes as place one of ce, no, so, ea, we, noea, nowe, soea, sowe, not 'middle'",
+    ),
+    ("auto_rotate:0", "'auto_rotate' takes 1, since all images are turned upright, not '0'"),
+  ])
+  func anErrorNamesTheOperationTheRangeAndTheValue(text: String, message: String) {
+    let error = #expect(throws: ImageOperationError.self) { try ImageOperations(text) }
+    #expect(error?.description == message)
+  }
+
+  @Test
+  func aZoomNeedsABox() throws {
+    let error = #expect(throws: ImageOperationError.self) { try ImageOperations("zoom:2").plan() }
+    #expect(error?.description == "'zoom' needs a width or a height")
+  }
+
+  // MARK: - Random operations
+
+  @Test
+  func randomOperationsEndInAPictureOrAnError() throws {
+    var numbers = SplitMix64(seed: 12)
+    var pictures = 0
+    for _ in 0..<400 {
+      var operations = ImageOperations.random(probability: 0.2, using: &numbers)
+      operations[number: .width] = 40
+      do {
+        let made = try result(operations)
+        #expect(made.width > 0 && made.height > 0)
+        pictures += 1
+      } catch let error as ImageError {
+        #expect([.overLimit, .invalidSize, .processingFailed].contains(error.code), "\(operations.texts) \(error)")
+      }
+    }
+    #expect(pictures > 50)
+  }
+
+  @Test
+  func allNamesOfAnOperationMeanTheSame() throws {
+    var numbers = SplitMix64(seed: 13)
+    for row in ImageOperation.table {
+      let texts = row.randomTexts(using: &numbers)
+      let made = row.syntax.names.map { name in
+        var operations = ImageOperations()
+        return (try? operations.apply(name, texts, at: .url)).map { operations }
+      }
+      #expect(made.allSatisfy { $0 == made.first })
+    }
+  }
+
+  /// Caches on disk have these names.
+  @Test(arguments: [
+    ("rs:fill:300:200", []),
+    ("rs:fill-down:300:200/g:no", ["crop(ratio 1.5,at 0.5 0)"]),
+    (
+      "rs:fill:300:200/g:sm", ["context(thumbnail size fill 300 200 0 0)", "smartCrop(300px,200px,edges)"],
+    ),
+    (
+      "rs:fill:300:0:1/mh:100/g:fp:0.5:0.25/dpr:2",
+      [
+        "context(thumbnail size fill 600 0 0 200 enlarging)", "context(thumbnail crop 600 0 fp:0.5:0.25 2)",
+      ],
+    ),
+    (
+      "c:0.5:50:ea:3/t:5:ffffff:1/w:40/rot:-90/fl:1:1",
+      [
+        "trim(5,#FFFFFF,equal left)", "rotate(270)", "flip(horizontal)", "flip(vertical)",
+        "context(original crop 0.5 50 ea:3:0)", "context(thumbnail size fit 40 0 0 0)",
+        "context(thumbnail crop 40 0 ce 1)",
+      ],
+    ),
+    ("c:90:0.5:sm", ["smartCrop(90px,0.5fr,edges)", "context(thumbnail size fit 0 0 0 0)"]),
+    (
+      "w:40/h:40/a:51:1.5:0/bl:2.5/sh:0.7/rc:8/dpr:2",
+      [
+        "brightness(0.2)", "contrast(1.5)", "saturation(0)", "blur(2.5px)", "sharpen(0.5,0.7px)", "corners(16px)",
+      ],
+    ),
+    (
+      "w:40/h:20/ex:1:soea:2:0.25/exar:1/pd:1:2/rc:1:2:3:4/bg:102030",
+      [
+        "corners(1px 2px 3px 4px)", "canvas(40px,20px,at 1 1,by -2px -0.25fr,#102030)",
+        "canvas(ratio 2,by 0fr 0fr,#102030)",
+        "padding(1px,2px,1px,2px,#102030)", "background(#102030)",
+      ],
+    ),
+  ])
+  func identifiersOfProcessorsStayTheSame(texts: String, identifiers: [String]) throws {
+    let operations = ImageOperations(texts.split(separator: "/").map(String.init))
+    #expect(try operations.plan().processors.map(\.identifier) == identifiers)
+  }
+
+  /// Sets the operation of an example.
+  private func apply(
+    _ row: ImageOperation,
+    _ example: String,
+    to operations: inout ImageOperations,
+    at site: OperationParameter.Site = .url,
+  ) throws {
+    let pieces = try #require(ImageOperations.pieces(example).first)
+    #expect(row.syntax.names.contains(pieces[0]))
+    try operations.apply(pieces[0], Array(pieces.dropFirst()), at: site)
+  }
+}
+
+extension ImageOperations {
+  /// Makes operations of a URL, which the test has written.
+  fileprivate init(_ texts: String...) { self.init(texts) }
+
+  fileprivate init(_ texts: [String]) {
+    self.init()
+    for text in texts {
+      let pieces = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
+      do {
+        try apply(pieces[0], Array(pieces.dropFirst()), at: .url)
+      } catch {
+        Issue.record(error)
+      }
+    }
+  }
+}
+
+extension Bitmap {
+  fileprivate static var mark: Bitmap { ImageProcessor.mark }
+}
