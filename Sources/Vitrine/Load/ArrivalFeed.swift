@@ -258,15 +258,14 @@ final class Arrival: Sendable {
   private func beginningFeed(_ priority: Priority) -> ArrivalFeed {
     ArrivalFeed(.beginning, request, context, priority) { [request, context, outcome, made] container, data, head in
       let validity = context.validity(of: head.stored, at: context.clock.now)
-      guard var bytes = FetchedBytes(data, beginning: head, validity) else { return }
+      guard let bytes = FetchedBytes(data, beginning: head, validity) else { return }
       let rendition = Rendition(of: container.info, context.decodeOptions(of: request))
       let image = LoadedImage(container, of: bytes, rendition)
       // The image is stored for every request: nothing else could spare the server a request.
       var made = made(image)
       made.isWanted = true
       context.settlement.keep(made, from: .network)
-      bytes.image = image
-      outcome.resolve(.success(bytes))
+      outcome.resolve(.success(bytes.changing { $0.image = image }))
     }
   }
 }

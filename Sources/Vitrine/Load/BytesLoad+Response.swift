@@ -6,6 +6,20 @@ import VitrineRuntime
 extension BytesLoad {
   // MARK: Responses
 
+  /// Returns the bytes that the end of a response brings; `nil` if the server does not resume the earlier download.
+  func received(
+    _ end: BodySink.End,
+    _ question: Question,
+    _ lease: Lease,
+    _ trace: StageTrace?,
+  ) throws(LoadError) -> FetchedBytes? {
+    switch end {
+    case .body(let body): try received(body, question, lease, trace)
+    case .error(let error): try failed(error, question, lease, trace)
+    case .startOver: nil
+    }
+  }
+
   func received(
     _ body: BodySink.Body,
     _ question: Question,
@@ -73,7 +87,7 @@ extension BytesLoad {
     _ question: Question,
     _ trace: StageTrace?,
   ) throws(LoadError) -> FetchedBytes {
-    guard let stored = question.stored?.value, stored.plan.allowsStale(after: error, now: context.clock.now) else {
+    guard let stored = question.stored, stored.plan.allowsStale(after: error, now: context.clock.now) else {
       throw error
     }
     trace?.note("fallback", .text(error.detail))
@@ -131,7 +145,7 @@ extension BytesLoad {
     by body: BodySink.Body,
     _ lease: Lease,
   ) throws(LoadError) -> FetchedBytes {
-    guard let found = question.stored?.value.found, let entry = found.entry,
+    guard let found = question.stored?.found, let entry = found.entry,
       let stored = found.findings.original?.stored
     else {
       let detail = "the server answered 304 to a request that was not conditional"
@@ -141,8 +155,8 @@ extension BytesLoad {
     let validity = context.validity(of: renewed, at: context.clock.now)
     context.settlement.renew(request, entry.contentID, renewed, validity, question.ask, record)
     lease.end { $0.finish() }
-    var bytes = bytes(of: entry, renewed, validity, .revalidated)
-    (bytes.url, bytes.ask) = (body.response.url.string, question.ask)
-    return bytes
+    return bytes(of: entry, renewed, validity, .revalidated).changing {
+      ($0.url, $0.ask) = (body.response.url.string, question.ask)
+    }
   }
 }

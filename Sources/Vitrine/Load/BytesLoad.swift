@@ -5,7 +5,7 @@ import VitrineRuntime
 /// The load of the bytes of a URL: from disk while they are fresh, else from the server, as a ``BytesPlan`` says.
 ///
 /// Bytes from the server are stored once a caller has accepted them; see ``Answer``.
-struct BytesLoad: Sendable {
+final class BytesLoad: Sendable {
   let request: ImageRequest
   let original: KnownOriginal
   let record: SourceRecord
@@ -26,21 +26,47 @@ struct BytesLoad: Sendable {
   }
 
   func load() async throws(LoadError) -> FetchedBytes {
-    try await context.traced(.fetch, source, work) { trace throws(LoadError) in
-      let url: HTTPURL
-      do throws(HTTPError) {
-        if let known = request.keys.url { url = known } else { url = try HTTPURL(source) }
-      } catch {
-        throw LoadError(.invalidURL, .request, source, error.detail, cause: error)
-      }
+    try await context.traced(.fetch, source, work) { [self] trace throws(LoadError) in
       let lease = Lease()
       do throws(LoadError) {
-        return try await load(url, lease, trace)
+        return try await carryOut(decide(lease, trace), lease, trace)
       } catch {
         // The work was not done: another machine may do it.
         lease.end { $0.pass() }
         throw error
       }
+    }
+  }
+
+  // The functions that wait for a server have small frames: what was decided lies behind one reference.
+
+  private func carryOut(_ step: Step, _ lease: Lease, _ trace: StageTrace?) async throws(LoadError) -> FetchedBytes {
+    switch step {
+    case .serve(let bytes): bytes
+    case .follow(let load):
+      try await work.value(of: load, in: context.bytes, trace, partial: { [work] in work.send(partial: $0) })
+    case .ask(let asking): try await ask(asking, lease, trace)
+    }
+  }
+
+  /// The step that a plan has decided on.
+  private indirect enum Step: Sendable {
+    case serve(FetchedBytes)
+    /// The stored bytes are another variant's.
+    case follow(SharedLoad<FetchedBytes>)
+    case ask(Asking)
+  }
+
+  /// What is asked of a server.
+  final class Asking: Sendable {
+    let url: HTTPURL
+    let conditions: HTTPFields
+    let resumption: Resumption?
+    /// The stored bytes, which a response renews, or which are served in place of an error.
+    let stored: Stored?
+
+    init(_ url: HTTPURL, _ conditions: HTTPFields, _ resumption: Resumption?, _ stored: Stored?) {
+      (self.url, self.conditions, self.resumption, self.stored) = (url, conditions, resumption, stored)
     }
   }
 
@@ -57,7 +83,13 @@ struct BytesLoad: Sendable {
 
   // MARK: Carrying out a plan
 
-  func load(_ url: HTTPURL, _ lease: Lease, _ trace: StageTrace?) async throws(LoadError) -> FetchedBytes {
+  private func decide(_ lease: Lease, _ trace: StageTrace?) async throws(LoadError) -> Step {
+    let url: HTTPURL
+    do throws(HTTPError) {
+      if let known = request.keys.url { url = known } else { url = try HTTPURL(source) }
+    } catch {
+      throw LoadError(.invalidURL, .request, source, error.detail, cause: error)
+    }
     let search = BytesSearch(request, url, source, context)
     var isCoordinated = false
     var found: BytesSearch.Found
@@ -65,7 +97,7 @@ struct BytesLoad: Sendable {
       found = known
     } else {
       trace?.enter("look-up")
-      found = await run(on: context.stepper) { await search.find(original) }
+      found = await run(on: context.stepper) { [original] in await search.find(original) }
     }
     while true {
       let plan = context.bytesPlan(request, source, found.findings, now: context.clock.now)
@@ -74,14 +106,13 @@ struct BytesLoad: Sendable {
         let other = context.otherVariant(than: stored.variation, of: request)
       {
         lease.end { $0.pass() }
-        let load = context.bytesLoad(other)
-        return try await work.value(of: load, in: context.bytes, trace, partial: { work.send(partial: $0) })
+        return .follow(context.bytesLoad(other))
       }
       if !isCoordinated, plan.asks, let coordinator = context.coordinator(for: request) {
         isCoordinated = true
         trace?.enter("lease")
         // Another machine may have stored entries meanwhile.
-        found = await run(on: context.stepper) {
+        found = await run(on: context.stepper) { [key] in
           lease.hold(await coordinator.enter(key))
           return await search.find(.unknown)
         }
@@ -91,15 +122,15 @@ struct BytesLoad: Sendable {
       // Another machine has fetched the bytes.
       if !plan.asks { lease.end { $0.pass() } }
       switch plan.step {
-      case .serve(let isStale): return try serve(found, plan, isStale: isStale)
-      case .serveAndRevalidate: return try serve(found, plan, isStale: true, isRevalidationDue: true)
+      case .serve(let isStale): return .serve(try serve(found, plan, isStale: isStale))
+      case .serveAndRevalidate: return .serve(try serve(found, plan, isStale: true, isRevalidationDue: true))
       case .standIn(let error):
         trace?.note("fallback", .text(error.detail))
-        return try serve(found, plan, isStale: true)
+        return .serve(try serve(found, plan, isStale: true))
       case .fail(let error): throw error
       case .ask(let conditions, let resumption):
-        let stored = found.findings.original == nil ? nil : Box(Stored(found: found, plan: plan))
-        return try await ask(url, conditions, resumption, stored, lease, trace)
+        let stored = found.findings.original == nil ? nil : Stored(found, plan)
+        return .ask(Asking(url, conditions, resumption, stored))
       }
     }
   }
@@ -118,9 +149,9 @@ struct BytesLoad: Sendable {
     let validity =
       request.cachePolicy == .standard && !request.limitsAge
       ? Validity(of: stored, plan.decision, at: now) : context.validity(of: stored, at: now)
-    var bytes = bytes(of: entry, stored, validity, .disk)
-    (bytes.isStale, bytes.isRevalidationDue) = (isStale, isRevalidationDue)
-    return bytes
+    return bytes(of: entry, stored, validity, .disk).changing {
+      ($0.isStale, $0.isRevalidationDue) = (isStale, isRevalidationDue)
+    }
   }
 
   func bytes(
@@ -147,68 +178,74 @@ struct BytesLoad: Sendable {
 
   // MARK: Requests
 
-  /// The stored bytes, which a response renews, or which are served in place of an error.
-  struct Stored: Sendable {
+  /// Stored bytes, and the plan for them.
+  final class Stored: Sendable {
     let found: BytesSearch.Found
     let plan: BytesPlan
+
+    init(_ found: BytesSearch.Found, _ plan: BytesPlan) { (self.found, self.plan) = (found, plan) }
   }
 
   /// A request to a server, and the findings for which it is sent.
-  struct Question: Sendable {
-    /// The stored bytes; boxed, since most requests that wait long have none.
-    let stored: Box<Stored>?
+  final class Question: Sendable {
+    let asking: Asking
     let resumption: Resumption?
     /// The place among all requests, and the time of sending.
     let ask: SourceRecord.Ask
     let time: Date
     /// The change that the hook before sending has made.
     let change = Lock(RequestChange?.none)
+
+    var stored: Stored? { asking.stored }
+
+    init(_ asking: Asking, _ resumption: Resumption?, ask: SourceRecord.Ask, time: Date) {
+      (self.asking, self.resumption, self.ask, self.time) = (asking, resumption, ask, time)
+    }
   }
 
-  func ask(
-    _ url: HTTPURL,
-    _ conditions: HTTPFields,
-    _ resumption: Resumption?,
-    _ stored: Box<Stored>?,
-    _ lease: Lease,
-    _ trace: StageTrace?,
-  ) async throws(LoadError) -> FetchedBytes {
+  private func ask(_ asking: Asking, _ lease: Lease, _ trace: StageTrace?) async throws(LoadError) -> FetchedBytes {
     if request.cachePolicy == .reload { context.network.failures.forget(key) }
-    var resumption = resumption
+    var resumption = asking.resumption
     while true {
-      let (ask, now) = (context.sources.nextAsk(), context.clock.now)
-      let question = Question(stored: stored, resumption: resumption, ask: ask, time: now)
-      switch try await send(question, to: url, conditions, trace) {
-      case .body(let body): return try received(body, question, lease, trace)
-      case .error(let error): return try failed(error, question, lease, trace)
-      case .startOver:
-        // The server refused to resume. It happens once, since no partial download is left.
-        resumption = nil
-        if let partials = context.partials { await run(on: context.stepper) { await partials.remove(key) } }
+      let question = Question(asking, resumption, ask: context.sources.nextAsk(), time: context.clock.now)
+      if let bytes = try received(try await end(of: question, trace).value, question, lease, trace) { return bytes }
+      // The server refused to resume. It happens once, since no partial download is left.
+      resumption = nil
+      if let partials = context.partials {
+        await run(on: context.stepper) { [key] in await partials.remove(key) }
       }
     }
   }
 
-  func send(
-    _ question: Question,
-    to url: HTTPURL,
-    _ conditions: HTTPFields,
-    _ trace: StageTrace?,
-  ) async throws(LoadError) -> BodySink.End {
+  /// Sends a request and waits for the end of its response.
+  private func end(of question: Question, _ trace: StageTrace?) async throws(LoadError) -> Box<BodySink.End> {
     guard !Task.isCancelled else { throw .cancelled }
+    let outcome = Deferred<Result<Box<BodySink.End>, LoadError>>()
+    let transfer = send(question, trace, outcome)
+    defer {
+      work.follow(nil)
+      work.readProgress(nil)
+    }
+    return try await outcome.value(orCancelled: .failure(.cancelled)) { transfer.cancel() }.get()
+  }
+
+  private func send(
+    _ question: Question,
+    _ trace: StageTrace?,
+    _ outcome: Deferred<Result<Box<BodySink.End>, LoadError>>,
+  ) -> Transfer {
     let fields = context.fields(of: request)
     let limit = context.configuration.maxResponseBytes
-    var http = request.httpRequest(url, fields, priority: work.priority, limit: limit)
-    for condition in conditions { http.headers[condition.name] = condition.value }
+    var http = request.httpRequest(question.asking.url, fields, priority: work.priority, limit: limit)
+    for condition in question.asking.conditions { http.headers[condition.name] = condition.value }
     question.resumption?.ask(in: &http)
     if let resumption = question.resumption { trace?.note("resumed at", .number(resumption.count)) }
     trace?.enter("queue")
-    let outcome = Deferred<Result<BodySink.End, LoadError>>()
     let sink = BodySink(plan(for: question, http, fields, trace), trace) { [work] event in
       switch event {
       case .progress(let completed, let total): work.send(progress: completed, of: total)
       case .arriving(let data, let head): work.send(partial: FetchedBytes(data, of: head))
-      case .end(let end): outcome.resolve(.success(end))
+      case .end(let end): outcome.resolve(.success(Box(end)))
       }
     }
     let transfer = Transfer(http, by: context.network.loader, into: sink)
@@ -217,11 +254,7 @@ struct BytesLoad: Sendable {
       sink.watch(demand.interest)
       transfer.setPriority(demand.priority)
     }
-    defer {
-      work.follow(nil)
-      work.readProgress(nil)
-    }
-    return try await outcome.value(orCancelled: .failure(.cancelled)) { transfer.cancel() }.get()
+    return transfer
   }
 
   func plan(

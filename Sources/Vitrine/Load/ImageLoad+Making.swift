@@ -105,7 +105,7 @@ extension ImageLoad {
     guard request.isExact else { return nil }
     self.stage?.enter("queue")
     let outcome = Deferred<MakingPlace?>()
-    let entry = context.places.enter(request.lane) { place in
+    let entry = context.places.enter(request.lane) { [context] place in
       Task(executorPreference: context.stepper) { if !outcome.resolve(place) { withExtendedLifetime(place) {} } }
     }
     switch entry {

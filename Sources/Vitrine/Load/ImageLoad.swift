@@ -11,7 +11,7 @@ import VitrineRuntime
 ///
 /// An image that is made to be encoded has a load of its own, for which no approximate image counts
 /// (``ImageRequest/isExact``). While both run, the load that would decode waits for the other's image.
-struct ImageLoad: Sendable {
+final class ImageLoad: Sendable {
   /// The knowledge with which a load begins; indirect, since loads that wait long mostly know nothing.
   indirect enum Start: Sendable {
     case unknown
@@ -54,7 +54,7 @@ struct ImageLoad: Sendable {
 
   func load() async throws(LoadError) -> ImageResponse {
     do throws(LoadError) {
-      let image = try await begin()
+      let image = try await carryOut(decide())
       stages?.end()
       return image
     } catch {
@@ -63,20 +63,31 @@ struct ImageLoad: Sendable {
     }
   }
 
-  func begin() async throws(LoadError) -> ImageResponse {
-    if request.isExact, let image = try await counterpart(), !image.loaded.isApproximate { return image }
+  // MARK: Deciding
+
+  /// The step that a plan has decided on; one reference, since the function that carries it out may wait long.
+  private indirect enum Step: Sendable {
+    case serve(ImageResponse)
+    case confirm(LoadedImage, from: ImageResponse.Origin, KnownOriginal)
+    case resample(LargerVariant)
+    case process(SharedLoad<ImageResponse>)
+    case decode(FetchedBytes)
+    case fetch(KnownOriginal)
+  }
+
+  private func decide() async throws(LoadError) -> Step {
+    if request.isExact, let image = try await counterpart(), !image.loaded.isApproximate { return .serve(image) }
     switch start {
     case .unknown:
       let found = await find()
-      return try await carryOut(plan(of: found), found)
+      return try await step(of: plan(of: found), found)
     case .plan(let plan, let stored, let original):
-      return try await carryOut(plan, FinishedSearch.Found(findings: Findings(), original: original, stored: stored))
-    case .bytes(let bytes): return try await make(of: bytes)
-    case .anew(let original): return try await makeAnew(original)
+      let found = FinishedSearch.Found(findings: Findings(), original: original, stored: stored)
+      return try await step(of: plan, found)
+    case .bytes(let bytes): return making(of: bytes)
+    case .anew(let original): return makingAnew(original)
     }
   }
-
-  // MARK: Deciding
 
   /// Looks in memory, and on disk if that may help.
   func find() async -> FinishedSearch.Found {
@@ -102,19 +113,30 @@ struct ImageLoad: Sendable {
     return plan
   }
 
-  // MARK: Carrying out a plan
-
-  func carryOut(_ plan: LoadPlan, _ found: FinishedSearch.Found) async throws(LoadError) -> ImageResponse {
+  private func step(of plan: LoadPlan, _ found: FinishedSearch.Found) async throws(LoadError) -> Step {
     // A load that waits for this one makes nothing.
-    if case .bytes = plan.base, !request.isExact, let image = try await counterpart() { return image }
+    if case .bytes = plan.base, !request.isExact, let image = try await counterpart() { return .serve(image) }
     guard plan.step == step else {
-      return try await process(context.imageLoad(request, step: step - 1, .plan(plan, found.stored, found.original)))
+      return .process(context.imageLoad(request, step: step - 1, .plan(plan, found.stored, found.original)))
     }
     switch plan.base {
-    case .memory(let image, let use): return try await serve(image, from: .memory, use, found.original)
-    case .finished(let finished, let use): return try await read(finished, use, found)
-    case .larger(let larger): return try await resample(larger)
-    case .bytes: return try await decodeFetched(found.original)
+    case .memory(let image, let use): return serving(image, from: .memory, use, found.original)
+    case .finished(let finished, let use): return try await reading(finished, use, found)
+    case .larger(let larger): return .resample(larger)
+    case .bytes: return .fetch(found.original)
+    }
+  }
+
+  // MARK: Carrying out a plan
+
+  private func carryOut(_ step: Step) async throws(LoadError) -> ImageResponse {
+    switch step {
+    case .serve(let image): image
+    case .confirm(let image, let origin, let original): try await confirm(image, from: origin, original)
+    case .resample(let larger): try await resample(larger)
+    case .process(let load): try await process(load)
+    case .decode(let bytes): try await decode(bytes)
+    case .fetch(let original): try await decodeFetched(original)
     }
   }
 
@@ -128,20 +150,20 @@ struct ImageLoad: Sendable {
     guard context.images.isRunning(other), context.counterparts.begin(key, for: other) else { return nil }
     defer { context.counterparts.end(key) }
     stages?.enter(step == 0 ? .decode : .process)
-    return try await work.value(ofRunning: other, in: context.images, stage, partial: { work.send(partial: $0) })
+    return try await work.value(ofRunning: other, in: context.images, stage, partial: { [work] in work.send(partial: $0) })
   }
 
   /// Serves a cached image, or revalidates it first.
-  func serve(
+  private func serving(
     _ image: LoadedImage,
     from origin: ImageResponse.Origin,
     _ use: LoadPlan.Use,
     _ original: KnownOriginal,
-  ) async throws(LoadError) -> ImageResponse {
+  ) -> Step {
     switch use {
-    case .serve(let isStale): ImageResponse(image, from: origin, isStale: isStale)
-    case .serveAndRevalidate: ImageResponse(image, from: origin, isStale: true, isRevalidationDue: true)
-    case .confirm: try await confirm(image, from: origin, original)
+    case .serve(let isStale): .serve(ImageResponse(image, from: origin, isStale: isStale))
+    case .serveAndRevalidate: .serve(ImageResponse(image, from: origin, isStale: true, isRevalidationDue: true))
+    case .confirm: .confirm(image, from: origin, original)
     }
   }
 
@@ -152,11 +174,11 @@ struct ImageLoad: Sendable {
 
   // MARK: Finished images on disk
 
-  func read(
+  private func reading(
     _ finished: Findings.Finished,
     _ use: LoadPlan.Use,
     _ found: FinishedSearch.Found,
-  ) async throws(LoadError) -> ImageResponse {
+  ) async throws(LoadError) -> Step {
     var image: LoadedImage?
     switch found.stored {
     case .image(let stored): image = stored
@@ -169,10 +191,10 @@ struct ImageLoad: Sendable {
       var rest = found
       rest.findings.finished.removeAll { $0.key == finished.key }
       rest.stored = .none
-      return try await carryOut(plan(of: rest), rest)
+      return try await step(of: plan(of: rest), rest)
     }
     if use != .confirm { context.settlement.keepInMemory(made(image)) }
-    return try await serve(image, from: .disk, use, found.original)
+    return serving(image, from: .disk, use, found.original)
   }
 
   // MARK: Revalidating
@@ -187,7 +209,7 @@ struct ImageLoad: Sendable {
     let bytes: FetchedBytes
     do throws(LoadError) {
       // All of the bytes could not confirm an image made from their beginning, and are not wanted.
-      guard !known.contentID.isOfBeginning else { return try await makeAnew(original) }
+      guard !known.contentID.isOfBeginning else { return try await carryOut(makingAnew(original)) }
       bytes = try await fetch(original)
     } catch {
       // A reload gets an error rather than a stale image.
@@ -197,7 +219,7 @@ struct ImageLoad: Sendable {
       stage?.note("fallback", .text(error.detail))
       return ImageResponse(known, from: .memory, isStale: true)
     }
-    guard bytes.contentID == known.contentID else { return try await make(of: bytes) }
+    guard bytes.contentID == known.contentID else { return try await carryOut(making(of: bytes)) }
     let image = known.with(bytes.validity, status: bytes.status)
     // The bytes are known to be an image.
     bytes.answer?.accept()
@@ -238,16 +260,16 @@ struct ImageLoad: Sendable {
   }
 
   /// Makes the image from its bytes, wherever they are, with all processors.
-  func makeAnew(_ original: KnownOriginal) async throws(LoadError) -> ImageResponse {
-    guard step > 0 else { return try await decodeFetched(original) }
-    return try await process(context.imageLoad(request, step: step - 1, .anew(current(original))))
+  private func makingAnew(_ original: KnownOriginal) -> Step {
+    guard step > 0 else { return .fetch(original) }
+    return .process(context.imageLoad(request, step: step - 1, .anew(current(original))))
   }
 
   /// Makes the image from bytes that have just come.
-  func make(of bytes: FetchedBytes) async throws(LoadError) -> ImageResponse {
-    guard step == 0 else { return try await process(context.imageLoad(request, step: step - 1, .bytes(bytes))) }
+  private func making(of bytes: FetchedBytes) -> Step {
+    guard step == 0 else { return .process(context.imageLoad(request, step: step - 1, .bytes(bytes))) }
     stages?.enter(.decode)
-    return try await decode(bytes)
+    return .decode(bytes)
   }
 
   func decodeFetched(_ original: KnownOriginal) async throws(LoadError) -> ImageResponse {

@@ -4,7 +4,7 @@ import VitrineImaging
 import VitrineRuntime
 
 /// The knowledge about the bytes on disk before a load looks there.
-enum KnownOriginal: Sendable {
+indirect enum KnownOriginal: Sendable {
   case unknown
   case missing
   case entry(CachedData)

@@ -5,43 +5,75 @@ import VitrineImaging
 import VitrineRuntime
 
 /// The result of a fetch.
+///
+/// It is one pointer wide: functions that wait for bytes must not have room for all of their properties.
+@dynamicMemberLookup
 struct FetchedBytes: Sendable {
-  let data: Data
-  /// The identity of the bytes, which distinguishes versions of the image.
-  let contentID: ContentID
-  let validity: Validity
-  let origin: ImageResponse.Origin
-  var isStale = false
-  /// A Boolean value that indicates whether the bytes are stale, and must be revalidated while they are served.
-  var isRevalidationDue = false
-  let status: Int?
-  /// The known header fields of the response.
-  var headers: HTTPFields = [:]
-  /// The URL after redirects.
-  var url: String?
-  /// A Boolean value that indicates whether the bytes are a small picture of the source that another program has made.
-  var isThumbnail = false
-  /// The receiver of a verdict on the bytes; `nil` if none is needed.
-  var answer: Answer?
-  /// The place of the request that fetched or revalidated the bytes; `nil` without a request.
-  var ask: SourceRecord.Ask?
-  /// The head of a body that is still arriving; `nil` for whole bytes.
-  var arriving: BodySink.Head?
-  /// The image that has been made of these bytes, the beginning of a body; `nil` for whole bytes.
-  var image: LoadedImage?
+  struct Fields: Sendable {
+    let data: Data
+    /// The identity of the bytes, which distinguishes versions of the image.
+    let contentID: ContentID
+    let validity: Validity
+    let origin: ImageResponse.Origin
+    var isStale = false
+    /// A Boolean value that indicates whether the bytes are stale, and must be revalidated while they are served.
+    var isRevalidationDue = false
+    let status: Int?
+    /// The known header fields of the response.
+    var headers: HTTPFields = [:]
+    /// The URL after redirects.
+    var url: String?
+    /// A Boolean value that indicates whether the bytes are a small picture of the source that another program has made.
+    var isThumbnail = false
+    /// The receiver of a verdict on the bytes; `nil` if none is needed.
+    var answer: Answer?
+    /// The place of the request that fetched or revalidated the bytes; `nil` without a request.
+    var ask: SourceRecord.Ask?
+    /// The head of a body that is still arriving; `nil` for whole bytes.
+    var arriving: BodySink.Head?
+    /// The image that has been made of these bytes, the beginning of a body; `nil` for whole bytes.
+    var image: LoadedImage?
+  }
+
+  private var fields: Box<Fields>
+
+  init(
+    data: Data,
+    contentID: ContentID,
+    validity: Validity,
+    origin: ImageResponse.Origin,
+    status: Int?,
+    headers: HTTPFields = [:],
+    url: String? = nil,
+    ask: SourceRecord.Ask? = nil,
+  ) {
+    var fields = Fields(data: data, contentID: contentID, validity: validity, origin: origin, status: status)
+    (fields.headers, fields.url, fields.ask) = (headers, url, ask)
+    self.fields = Box(fields)
+  }
+
+  subscript<Value>(dynamicMember member: KeyPath<Fields, Value>) -> Value { fields.value[keyPath: member] }
+
+  /// Returns the bytes with other properties.
+  func changing(_ change: (inout Fields) -> Void) -> FetchedBytes {
+    var (copy, fields) = (self, fields.value)
+    change(&fields)
+    copy.fields = Box(fields)
+    return copy
+  }
 }
 
 extension FetchedBytes {
   /// Creates the bytes of a source that needs no network.
   init(local data: Data, isThumbnail: Bool = false) {
     self.init(data: data, contentID: .none, validity: .unlimited, origin: .local, status: nil)
-    self.isThumbnail = isThumbnail
+    if isThumbnail { self = changing { $0.isThumbnail = true } }
   }
 
   /// Creates the bytes so far of a body that is arriving.
   init(_ data: Data, of head: BodySink.Head) {
     self.init(data: data, contentID: .none, validity: .unlimited, origin: .network, status: head.response.status)
-    arriving = head
+    self = changing { $0.arriving = head }
   }
 
   /// Creates bytes from the beginning of a body that could be resumed; returns `nil` for any other body.
@@ -61,14 +93,15 @@ extension FetchedBytes {
 extension FetchedBytes {
   /// Returns the same bytes, which a caller is to judge.
   func with(_ answer: Answer) -> FetchedBytes {
-    var bytes = self
-    bytes.answer = answer
-    return bytes
+    changing { $0.answer = answer }
   }
 }
 
 extension FetchedBytes: LoadedValue {
-  var byteCount: Int { data.count }
+  var origin: ImageResponse.Origin { self[dynamicMember: \.origin] }
+  var isStale: Bool { self[dynamicMember: \.isStale] }
+  var status: Int? { self[dynamicMember: \.status] }
+  var byteCount: Int { self[dynamicMember: \.data].count }
 }
 
 extension LoadedImage {
