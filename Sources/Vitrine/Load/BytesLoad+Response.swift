@@ -7,13 +7,14 @@ extension BytesLoad {
   // MARK: Responses
 
   /// Returns the bytes that the end of a response brings; `nil` if the server does not resume the earlier download.
+  @inline(never)
   func received(
-    _ end: BodySink.End,
+    _ end: Box<BodySink.End>,
     _ question: Question,
     _ lease: Lease,
     _ trace: StageTrace?,
   ) throws(LoadError) -> FetchedBytes? {
-    switch end {
+    switch end.value {
     case .body(let body): try received(body, question, lease, trace)
     case .error(let error): try failed(error, question, lease, trace)
     case .startOver: nil

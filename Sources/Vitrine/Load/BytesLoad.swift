@@ -84,54 +84,66 @@ final class BytesLoad: Sendable {
   // MARK: Carrying out a plan
 
   private func decide(_ lease: Lease, _ trace: StageTrace?) async throws(LoadError) -> Step {
-    let url: HTTPURL
+    let search = Box(try search())
+    var found = search.value.found(original).map { Box($0) }
+    if found == nil {
+      trace?.enter("look-up")
+      found = await context.elsewhere { [original] in Box(await search.value.find(original)) }
+    }
+    if let found, let step = try step(after: found, lease, trace, isCoordinated: false) { return step }
+    trace?.enter("lease")
+    // Another machine may have stored entries meanwhile.
+    let again = await context.elsewhere { [context, request, key] in
+      lease.hold(await context.coordinator(for: request)?.enter(key))
+      return Box(await search.value.find(.unknown))
+    }
+    guard !Task.isCancelled, let step = try step(after: again, lease, trace, isCoordinated: true) else {
+      throw .cancelled
+    }
+    return step
+  }
+
+  private func search() throws(LoadError) -> BytesSearch {
     do throws(HTTPError) {
+      let url: HTTPURL
       if let known = request.keys.url { url = known } else { url = try HTTPURL(source) }
+      return BytesSearch(request, url, source, context)
     } catch {
       throw LoadError(.invalidURL, .request, source, error.detail, cause: error)
     }
-    let search = BytesSearch(request, url, source, context)
-    var isCoordinated = false
-    var found: BytesSearch.Found
-    if let known = search.found(original) {
-      found = known
-    } else {
-      trace?.enter("look-up")
-      found = await run(on: context.stepper) { [original] in await search.find(original) }
+  }
+
+  /// Makes the plan, and returns its step; `nil` if other machines must be asked first.
+  @inline(never)
+  private func step(
+    after box: Box<BytesSearch.Found>,
+    _ lease: Lease,
+    _ trace: StageTrace?,
+    isCoordinated: Bool,
+  ) throws(LoadError) -> Step? {
+    let found = box.value
+    let plan = context.bytesPlan(request, source, found.findings, now: context.clock.now)
+    trace?.note("decision", .text("\(plan.decision.action): \(plan.decision.reason)"))
+    if plan.decision.reason == .vary, let stored = found.findings.original?.stored,
+      let other = context.otherVariant(than: stored.variation, of: request)
+    {
+      lease.end { $0.pass() }
+      return .follow(context.bytesLoad(other))
     }
-    while true {
-      let plan = context.bytesPlan(request, source, found.findings, now: context.clock.now)
-      trace?.note("decision", .text("\(plan.decision.action): \(plan.decision.reason)"))
-      if plan.decision.reason == .vary, let stored = found.findings.original?.stored,
-        let other = context.otherVariant(than: stored.variation, of: request)
-      {
-        lease.end { $0.pass() }
-        return .follow(context.bytesLoad(other))
-      }
-      if !isCoordinated, plan.asks, let coordinator = context.coordinator(for: request) {
-        isCoordinated = true
-        trace?.enter("lease")
-        // Another machine may have stored entries meanwhile.
-        found = await run(on: context.stepper) { [key] in
-          lease.hold(await coordinator.enter(key))
-          return await search.find(.unknown)
-        }
-        guard !Task.isCancelled else { throw .cancelled }
-        continue
-      }
-      // Another machine has fetched the bytes.
-      if !plan.asks { lease.end { $0.pass() } }
-      switch plan.step {
-      case .serve(let isStale): return .serve(try serve(found, plan, isStale: isStale))
-      case .serveAndRevalidate: return .serve(try serve(found, plan, isStale: true, isRevalidationDue: true))
-      case .standIn(let error):
-        trace?.note("fallback", .text(error.detail))
-        return .serve(try serve(found, plan, isStale: true))
-      case .fail(let error): throw error
-      case .ask(let conditions, let resumption):
-        let stored = found.findings.original == nil ? nil : Stored(found, plan)
-        return .ask(Asking(url, conditions, resumption, stored))
-      }
+    if !isCoordinated, plan.asks, context.coordinator(for: request) != nil { return nil }
+    // Another machine has fetched the bytes.
+    if !plan.asks { lease.end { $0.pass() } }
+    switch plan.step {
+    case .serve(let isStale): return .serve(try serve(found, plan, isStale: isStale))
+    case .serveAndRevalidate: return .serve(try serve(found, plan, isStale: true, isRevalidationDue: true))
+    case .standIn(let error):
+      trace?.note("fallback", .text(error.detail))
+      return .serve(try serve(found, plan, isStale: true))
+    case .fail(let error): throw error
+    case .ask(let conditions, let resumption):
+      guard let url = try? request.keys.url ?? HTTPURL(source) else { return nil }
+      let stored = found.findings.original == nil ? nil : Stored(found, plan)
+      return .ask(Asking(url, conditions, resumption, stored))
     }
   }
 
@@ -208,11 +220,11 @@ final class BytesLoad: Sendable {
     var resumption = asking.resumption
     while true {
       let question = Question(asking, resumption, ask: context.sources.nextAsk(), time: context.clock.now)
-      if let bytes = try received(try await end(of: question, trace).value, question, lease, trace) { return bytes }
+      if let bytes = try received(try await end(of: question, trace), question, lease, trace) { return bytes }
       // The server refused to resume. It happens once, since no partial download is left.
       resumption = nil
       if let partials = context.partials {
-        await run(on: context.stepper) { [key] in await partials.remove(key) }
+        await context.elsewhere { [key] in await partials.remove(key) }
       }
     }
   }
@@ -229,6 +241,7 @@ final class BytesLoad: Sendable {
     return try await outcome.value(orCancelled: .failure(.cancelled)) { transfer.cancel() }.get()
   }
 
+  @inline(never)
   private func send(
     _ question: Question,
     _ trace: StageTrace?,

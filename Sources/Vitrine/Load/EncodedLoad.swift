@@ -48,7 +48,7 @@ struct EncodedLoad: Sendable {
     var original = KnownOriginal.unknown
     if let coordinator = context.coordinator(for: request) {
       trace?.enter("lease")
-      lease = await run(on: context.stepper) { await coordinator.enter(key) }
+      lease = await context.elsewhere { [key] in await coordinator.enter(key) }
       guard !Task.isCancelled else {
         lease?.pass()
         throw .cancelled
@@ -72,7 +72,7 @@ struct EncodedLoad: Sendable {
   }
 
   private func find(_ search: EncodedSearch) async -> EncodedSearch.Found {
-    await run(on: context.stepper) { await search.find() }
+    await context.elsewhere { await search.find() }
   }
 
   // MARK: On disk

@@ -82,48 +82,69 @@ final class ImageLoad: Sendable {
       let found = await find()
       return try await step(of: plan(of: found), found)
     case .plan(let plan, let stored, let original):
-      let found = FinishedSearch.Found(findings: Findings(), original: original, stored: stored)
-      return try await step(of: plan, found)
+      let found = Box(Found(findings: Findings(), original: original, stored: stored))
+      return try await step(of: Box(plan), found)
     case .bytes(let bytes): return making(of: bytes)
     case .anew(let original): return makingAnew(original)
     }
   }
 
+  private typealias Found = FinishedSearch.Found
+
   /// Looks in memory, and on disk if that may help.
-  func find() async -> FinishedSearch.Found {
-    let findings = context.findingsInMemory(request, step: step, at: context.clock.now)
-    guard let search = FinishedSearch(request, upTo: step, findings, context) else {
-      return FinishedSearch.Found(findings: findings, original: .unknown)
-    }
+  private func find() async -> Box<Found> {
+    let (found, search) = findInMemory()
+    guard let search else { return found }
     stages?.enter(.finished)
     stage?.enter("look-up")
-    var found = await run(on: context.stepper) { await search.find() }
+    return refreshed(await context.elsewhere { Box(await search.value.find()) })
+  }
+
+  @inline(never)
+  private func findInMemory() -> (Box<Found>, Box<FinishedSearch>?) {
+    let findings = context.findingsInMemory(request, step: step, at: context.clock.now)
+    let search = FinishedSearch(request, upTo: step, findings, context)
+    return (Box(Found(findings: findings, original: .unknown)), search.map { Box($0) })
+  }
+
+  /// Returns the findings on disk with those in memory, which may have changed since.
+  @inline(never)
+  private func refreshed(_ box: Box<Found>) -> Box<Found> {
+    var found = box.value
     if case .none = found.stored { stage?.note("found", .flag(false)) } else { stage?.note("found", .flag(true)) }
     context.settlement.drop(found.damaged)
-    // Memory may have changed.
     let inMemory = context.findingsInMemory(request, step: step, at: context.clock.now)
     (found.findings.known, found.findings.larger) = (inMemory.known, inMemory.larger)
-    return found
+    return Box(found)
   }
 
-  func plan(of found: FinishedSearch.Found) -> LoadPlan {
-    let fields = context.fields(of: request)
-    let plan = LoadPlan(request, upTo: step, found.findings, fields: fields, now: context.clock.now)
+  @inline(never)
+  private func plan(of found: Box<Found>) -> Box<LoadPlan> {
+    let (fields, now) = (context.fields(of: request), context.clock.now)
+    let plan = LoadPlan(request, upTo: step, found.value.findings, fields: fields, now: now)
     context.settlement.drop(plan.orphans)
-    return plan
+    return Box(plan)
   }
 
-  private func step(of plan: LoadPlan, _ found: FinishedSearch.Found) async throws(LoadError) -> Step {
+  private func step(of plan: Box<LoadPlan>, _ found: Box<Found>) async throws(LoadError) -> Step {
     // A load that waits for this one makes nothing.
-    if case .bytes = plan.base, !request.isExact, let image = try await counterpart() { return .serve(image) }
+    if plan.value.isOfBytes, !request.isExact, let image = try await counterpart() { return .serve(image) }
+    if let next = next(of: plan, found) { return next }
+    return try await reading(plan, found)
+  }
+
+  /// Returns the step of a plan; `nil` if a finished image has to be read first.
+  @inline(never)
+  private func next(of box: Box<LoadPlan>, _ found: Box<Found>) -> Step? {
+    let (plan, original) = (box.value, found.value.original)
     guard plan.step == step else {
-      return .process(context.imageLoad(request, step: step - 1, .plan(plan, found.stored, found.original)))
+      return .process(context.imageLoad(request, step: step - 1, .plan(plan, found.value.stored, original)))
     }
     switch plan.base {
-    case .memory(let image, let use): return serving(image, from: .memory, use, found.original)
-    case .finished(let finished, let use): return try await reading(finished, use, found)
+    case .memory(let image, let use): return serving(image, from: .memory, use, original)
+    case .finished: return nil
     case .larger(let larger): return .resample(larger)
-    case .bytes: return .fetch(found.original)
+    case .bytes: return .fetch(original)
     }
   }
 
@@ -150,7 +171,12 @@ final class ImageLoad: Sendable {
     guard context.images.isRunning(other), context.counterparts.begin(key, for: other) else { return nil }
     defer { context.counterparts.end(key) }
     stages?.enter(step == 0 ? .decode : .process)
-    return try await work.value(ofRunning: other, in: context.images, stage, partial: { [work] in work.send(partial: $0) })
+    return try await work.value(
+      ofRunning: other,
+      in: context.images,
+      stage,
+      partial: { [work] in work.send(partial: $0) },
+    )
   }
 
   /// Serves a cached image, or revalidates it first.
@@ -174,27 +200,37 @@ final class ImageLoad: Sendable {
 
   // MARK: Finished images on disk
 
-  private func reading(
-    _ finished: Findings.Finished,
-    _ use: LoadPlan.Use,
-    _ found: FinishedSearch.Found,
-  ) async throws(LoadError) -> Step {
+  /// Reads the finished image with which a plan begins.
+  private func reading(_ plan: Box<LoadPlan>, _ found: Box<Found>) async throws(LoadError) -> Step {
     var image: LoadedImage?
-    switch found.stored {
+    switch found.value.stored {
     case .image(let stored): image = stored
     case .none: break
-    case .entry(let entry): image = try await perform(.decode) { _ in FinishedImage.image(of: entry) }
+    case .entry: image = try await perform(.decode) { _ in found.value.read() }
     }
-    guard let image else {
+    guard let step = using(image, plan, found) else {
       // It cannot be read, so the load continues without it.
-      context.settlement.drop([finished.key])
-      var rest = found
-      rest.findings.finished.removeAll { $0.key == finished.key }
-      rest.stored = .none
-      return try await step(of: plan(of: rest), rest)
+      let rest = without(plan, found)
+      return try await self.step(of: self.plan(of: rest), rest)
     }
+    return step
+  }
+
+  @inline(never)
+  private func using(_ image: LoadedImage?, _ plan: Box<LoadPlan>, _ found: Box<Found>) -> Step? {
+    guard let image, case .finished(_, let use) = plan.value.base else { return nil }
     if use != .confirm { context.settlement.keepInMemory(made(image)) }
-    return serving(image, from: .disk, use, found.original)
+    return serving(image, from: .disk, use, found.value.original)
+  }
+
+  @inline(never)
+  private func without(_ plan: Box<LoadPlan>, _ found: Box<Found>) -> Box<Found> {
+    guard case .finished(let finished, _) = plan.value.base else { return found }
+    context.settlement.drop([finished.key])
+    var rest = found.value
+    rest.findings.finished.removeAll { $0.key == finished.key }
+    rest.stored = .none
+    return Box(rest)
   }
 
   // MARK: Revalidating

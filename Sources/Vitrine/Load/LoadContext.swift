@@ -86,6 +86,19 @@ final class LoadContext: PlanContext, @unchecked Sendable {
     return coordinator
   }
 
+  /// Runs a part of a load in a task of its own, on Swift's own threads, where it may block.
+  ///
+  /// A task keeps the memory of its largest call until it ends, and a load may wait long after a look-up.
+  func elsewhere<Value: Sendable>(_ body: @escaping @Sendable () async -> Value) async -> Value {
+    let outcome = Deferred<Value>()
+    let task = Task(executorPreference: stepper) { _ = outcome.resolve(await body()) }
+    return await withTaskCancellationHandler {
+      await outcome.value()
+    } onCancel: {
+      task.cancel()
+    }
+  }
+
   // MARK: Keys
 
   func imageKey(of request: ImageRequest, step: Int) -> LoadKey {

@@ -23,6 +23,9 @@ struct FinishedSearch: Sendable {
     var stored = Stored.none
     /// The entries that cannot be read.
     var damaged: [CacheKey] = []
+
+    /// Decodes the image that the plan begins with, if it has yet to be decoded.
+    func read() -> LoadedImage? { if case .entry(let entry) = stored { FinishedImage.image(of: entry) } else { nil } }
   }
 
   private let request: ImageRequest

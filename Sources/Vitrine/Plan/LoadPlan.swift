@@ -30,6 +30,8 @@ struct LoadPlan: Sendable {
   }
 
   let base: Base
+  /// A Boolean value that indicates whether the image is made from its bytes.
+  var isOfBytes: Bool { if case .bytes = base { true } else { false } }
   /// The number of processors that the base has been through; the other processors are run.
   let step: Int
   /// The finished images on disk that were made from other bytes than the original on disk.
