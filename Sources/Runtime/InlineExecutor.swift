@@ -2,7 +2,7 @@
 ///
 /// A task on it costs no change of thread, like a callback: a new task runs within `Task.init` until its first wait, and
 /// a continuation runs the next part within `resume`. So a continuation must be resumed with no lock held. What may block
-/// runs elsewhere; see ``run(on:_:)``.
+/// must run in another task.
 package final class InlineExecutor: TaskExecutor {
   package static let shared = InlineExecutor()
 
@@ -18,15 +18,4 @@ package final class InlineExecutor: TaskExecutor {
 extension TaskExecutor where Self == InlineExecutor {
   /// The executor that runs parts of tasks where they are resumed.
   package static var inline: InlineExecutor { InlineExecutor.shared }
-}
-
-/// Runs a part of a task on an executor whose threads may block; `nil` selects Swift's own.
-package func run<Value: Sendable, Failure: Error>(
-  on executor: (any TaskExecutor)?,
-  _ body: @concurrent @Sendable () async throws(Failure) -> Value,
-) async throws(Failure) -> Value {
-  // A concurrent function changes to the preferred executor when it begins; others would only do so at their first wait.
-  try await withTaskExecutorPreference(executor ?? globalConcurrentExecutor) { () async throws(Failure) in
-    try await body()
-  }
 }
