@@ -68,6 +68,7 @@ package final class SharedWork<Key: Hashable & Sendable, Value: Sendable, Failur
   ///   - demand: The demand of the subscriber.
   ///   - isCaller: A Boolean value that indicates whether ``cancelCallers(_:where:)`` ends the subscription. Defaults to
   ///     `false`.
+  ///   - subscribed: Receives the subscription before the work begins or any event comes. Defaults to nothing.
   ///   - receive: Receives the events. No call begins once the subscription has been cancelled; a call on another
   ///     thread may still be running.
   ///   - work: The work, which runs unless work for the key is running. Its error or its value ends it.
@@ -77,6 +78,7 @@ package final class SharedWork<Key: Hashable & Sendable, Value: Sendable, Failur
     to key: Key,
     _ demand: WorkDemand,
     isCaller: Bool = false,
+    subscribed: (Subscription) -> Void = { _ in },
     receive: @escaping @Sendable (Event) -> Void,
     work: @escaping Work,
   ) -> Subscription {
@@ -91,6 +93,7 @@ package final class SharedWork<Key: Hashable & Sendable, Value: Sendable, Failur
       run.append(subscription)
       return (subscription, known == nil)
     }
+    subscribed(subscription)
     if isNew { start(subscription.run, work) } else { tellDemand(subscription.run) }
     deliver(subscription.run)
     return subscription
@@ -125,11 +128,10 @@ package final class SharedWork<Key: Hashable & Sendable, Value: Sendable, Failur
   ) async throws(Failure) -> Value {
     guard !Task.isCancelled else { throw cancelled }
     let outcome = Deferred<Outcome>()
-    let subscription = subscribe(to: key, demand) { event in
+    let receive = { @Sendable (event: Event) in
       if case .finished(let result) = event { outcome.resolve(result) }
-    } work: { handle throws(Failure) in
-      try await work(handle)
     }
+    let subscription = subscribe(to: key, demand, receive: receive, work: work)
     return try await outcome.value(orCancelled: .failure(cancelled)) { subscription.cancel() }.get()
   }
 

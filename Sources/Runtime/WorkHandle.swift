@@ -21,6 +21,9 @@ package struct WorkDemand: Sendable, Hashable {
   package init(_ priority: Priority, _ interest: Interest = .none, storesResult: Bool = false) {
     (self.priority, self.interest, self.storesResult) = (priority, interest, storesResult)
   }
+
+  /// Returns the demand on work that serves this work: with events up to `interest`, and without storing.
+  package func limited(to interest: Interest) -> WorkDemand { WorkDemand(priority, min(self.interest, interest)) }
 }
 
 /// The completed and the total number of units of work; 0 for an unknown total.

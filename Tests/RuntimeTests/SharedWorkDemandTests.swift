@@ -85,6 +85,17 @@ struct SharedWorkDemandTests {
   }
 
   @Test
+  func aDemandThatChangesBeforeTheWorkBeginsIsItsFirst() {
+    let subscribed = { (subscription: Work.Subscription) in subscription.setPriority(.high) }
+    work.subscribe(to: "a", WorkDemand(.low), subscribed: subscribed) { _ in
+    } work: { [task] handle throws(SharedWorkFailure) in
+      try await task.run(handle)
+    }
+    #expect(task.calls == ["high"])
+    task.finish(1)
+  }
+
+  @Test
   func eventsComeInOrderToEveryInterestedSubscriber() {
     let third = Ear()
     join(first, WorkDemand(.normal, .partials))

@@ -222,4 +222,37 @@ struct LateWorkTests {
     }
     #expect(order == [1, 0])
   }
+
+  @Test(arguments: [StoragePolicy.original, .both])
+  func aLoadThatIsCancelledWhileTheDiskIsAskedSendsNothing(storage: StoragePolicy) async throws {
+    let queue = WorkQueue(label: "steps", width: 1)
+    let (loads, running) = try await queue.run { _ in
+      let bench = Bench(storage)
+      let task = bench.pipeline.imageTask(for: ImageRequest(url: Self.url, size: .pixels(8, 8)))
+      bench.disk.whenRead = { _, _ in task.cancel() }
+      bench.run()
+      return (bench.loader.count, bench.pipeline.loadCount)
+    }
+    #expect(loads == 0)
+    #expect(running == 0)
+  }
+
+  @Test
+  func aDownloadOfBeforeARemovalDoesNotLetALaterOneContinue() async throws {
+    let queue = WorkQueue(label: "steps", width: 1)
+    let (loads, running) = try await queue.run { _ in
+      let bench = Bench()
+      var request = ImageRequest(url: Self.url)
+      request.continuesDownload = true
+      _ = bench.pipeline.imageTask(for: request)
+      bench.run()
+      bench.pipeline.context.detachLoads(of: nil)
+      // The later load has sent nothing when it is cancelled.
+      bench.pipeline.imageTask(for: request).cancel()
+      bench.run()
+      return (bench.loader.count, bench.pipeline.context.images.count)
+    }
+    #expect(loads == 1)
+    #expect(running == 1)
+  }
 }

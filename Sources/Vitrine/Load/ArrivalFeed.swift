@@ -223,7 +223,7 @@ final class Arrival: Sendable {
     }
     for feed in feeds { feed?.setPriority(image.priority) }
     let wantsPartials = stopsEarly || makesPreviews && image.interest == .partials
-    return WorkDemand(image.priority, wantsPartials ? .partials : min(image.interest, .progress))
+    return wantsPartials ? WorkDemand(image.priority, .partials) : image.limited(to: .progress)
   }
 
   /// Inspects the bytes so far.

@@ -11,47 +11,43 @@ extension BytesLoad {
   func received(
     _ end: Box<BodySink.End>,
     _ question: Question,
-    _ lease: Lease,
     _ trace: StageTrace?,
   ) throws(LoadError) -> FetchedBytes? {
     switch end.value {
-    case .body(let body): try received(body, question, lease, trace)
-    case .error(let error): try failed(error, question, lease, trace)
+    case .body(let body): try received(body, question, trace)
+    case .error(let error): try failed(error, question, trace)
     case .startOver: nil
     }
   }
 
-  func received(
+  private func received(
     _ body: BodySink.Body,
     _ question: Question,
-    _ lease: Lease,
     _ trace: StageTrace?,
   ) throws(LoadError) -> FetchedBytes {
-    // Unless it has been handed on.
-    defer { lease.end { $0.giveUp() } }
     invalidate(after: body.response)
-    let failures = context.network.failures
-    if body.response.status == 304 {
-      failures.forget(key)
-      return try revalidated(question, by: body, lease)
-    }
+    let (failures, status) = (context.network.failures, body.response.status)
     if body.response.isSuccess {
       failures.forget(key)
-      return fetched(body, question.ask, lease)
+      return fetched(body, question)
     }
-    let detail = "the server answered with status \(body.response.status)"
-    let error = HTTPError(.badStatus, url: source, status: body.response.status, detail)
+    // Other machines ask for themselves, unless they find the renewed bytes.
+    defer { question.lease?.giveUp() }
+    if status == 304 {
+      failures.forget(key)
+      return try revalidated(question, by: body)
+    }
+    let error = HTTPError(.badStatus, url: source, status: status, "the server answered with status \(status)")
     record(error, body, question)
     return try standIn(for: LoadError(error, source), question, trace)
   }
 
-  func failed(
+  private func failed(
     _ error: HTTPError,
     _ question: Question,
-    _ lease: Lease,
     _ trace: StageTrace?,
   ) throws(LoadError) -> FetchedBytes {
-    defer { lease.end { $0.giveUp() } }
+    defer { question.lease?.giveUp() }
     guard !error.isCancellation else { throw LoadError(.cancelled, .fetch, source, "cancelled", cause: error) }
     if let known = error.cause as? RememberedFailure { return try standIn(for: known.error, question, trace) }
     record(error, nil, question)
@@ -83,7 +79,7 @@ extension BytesLoad {
   }
 
   /// Returns the stored bytes if they may stand in for the error, else throws the error.
-  func standIn(
+  private func standIn(
     for error: LoadError,
     _ question: Question,
     _ trace: StageTrace?,
@@ -95,7 +91,7 @@ extension BytesLoad {
     return try serve(stored.found, stored.plan, isStale: true)
   }
 
-  private func fetched(_ body: BodySink.Body, _ ask: SourceRecord.Ask, _ lease: Lease) -> FetchedBytes {
+  private func fetched(_ body: BodySink.Body, _ question: Question) -> FetchedBytes {
     context.settlement.dropDoomed()
     let (stored, now) = (body.head.stored, context.clock.now)
     var validity = context.validity(of: stored, at: now)
@@ -114,10 +110,10 @@ extension BytesLoad {
       time: now,
       response: body.response,
       recording: isElsewhere ? nil : body.recording,
-      ask: ask,
+      ask: question.ask,
       record: record,
     )
-    let lease = lease.take()
+    let lease = question.lease
     let bytes = FetchedBytes(
       data: body.data,
       contentID: body.contentID,
@@ -126,7 +122,7 @@ extension BytesLoad {
       status: stored.status,
       headers: body.response.headers,
       url: body.response.url.string,
-      ask: ask,
+      ask: question.ask,
     )
     let answer = Answer(to: bytes) { [settlement = context.settlement] word in
       settlement.settle(whole, of: request, word)
@@ -141,11 +137,7 @@ extension BytesLoad {
     return bytes.with(answer)
   }
 
-  private func revalidated(
-    _ question: Question,
-    by body: BodySink.Body,
-    _ lease: Lease,
-  ) throws(LoadError) -> FetchedBytes {
+  private func revalidated(_ question: Question, by body: BodySink.Body) throws(LoadError) -> FetchedBytes {
     guard let found = question.stored?.found, let entry = found.entry,
       let stored = found.findings.original?.stored
     else {
@@ -155,7 +147,7 @@ extension BytesLoad {
     let renewed = stored.renewed(by: body.response, requested: question.time, received: body.head.stored.received)
     let validity = context.validity(of: renewed, at: context.clock.now)
     context.settlement.renew(request, entry.contentID, renewed, validity, question.ask, record)
-    lease.end { $0.finish() }
+    question.lease?.finish()
     return bytes(of: entry, renewed, validity, .revalidated).changing {
       ($0.url, $0.ask) = (body.response.url.string, question.ask)
     }

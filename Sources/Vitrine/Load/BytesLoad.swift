@@ -27,112 +27,82 @@ final class BytesLoad: Sendable {
 
   func load() async throws(LoadError) -> FetchedBytes {
     try await context.traced(.fetch, source, work) { [self] trace throws(LoadError) in
-      let lease = Lease()
-      do throws(LoadError) {
-        return try await carryOut(decide(lease, trace), lease, trace)
-      } catch {
-        // The work was not done: another machine may do it.
-        lease.end { $0.pass() }
-        throw error
-      }
+      try await carryOut(decide(trace), trace)
     }
   }
 
-  // The functions that wait for a server have small frames: what was decided lies behind one reference.
+  // MARK: Deciding
 
-  private func carryOut(_ step: Step, _ lease: Lease, _ trace: StageTrace?) async throws(LoadError) -> FetchedBytes {
-    switch step {
-    case .serve(let bytes): bytes
-    case .follow(let load):
-      try await work.value(of: load, in: context.bytes, trace, partial: { [work] in work.send(partial: $0) })
-    case .ask(let asking): try await ask(asking, lease, trace)
-    }
-  }
+  // A task keeps the memory of its largest call until it ends, and this one may wait long for a server. So what is large
+  // lies behind a reference, and whatever need not wait is a function that is not inlined.
 
   /// The step that a plan has decided on.
   private indirect enum Step: Sendable {
     case serve(FetchedBytes)
     /// The stored bytes are another variant's.
     case follow(SharedLoad<FetchedBytes>)
-    case ask(Asking)
+    case ask(Question)
   }
 
-  /// What is asked of a server.
-  final class Asking: Sendable {
-    let url: HTTPURL
-    let conditions: HTTPFields
-    let resumption: Resumption?
-    /// The stored bytes, which a response renews, or which are served in place of an error.
-    let stored: Stored?
-
-    init(_ url: HTTPURL, _ conditions: HTTPFields, _ resumption: Resumption?, _ stored: Stored?) {
-      (self.url, self.conditions, self.resumption, self.stored) = (url, conditions, resumption, stored)
+  private func carryOut(_ step: Step, _ trace: StageTrace?) async throws(LoadError) -> FetchedBytes {
+    switch step {
+    case .serve(let bytes): bytes
+    case .follow(let load):
+      try await work.value(of: load, in: context.bytes, trace, partial: { [work] in work.send(partial: $0) })
+    case .ask(let question): try await ask(question, trace)
     }
   }
 
-  /// The right to ask the server for all machines, while it is held.
-  final class Lease: Sendable {
-    private let lease = Lock<WorkLease?>(nil)
-
-    func hold(_ lease: WorkLease?) { self.lease.withLock { $0 = lease } }
-
-    func take() -> WorkLease? { lease.withLock { $0.take() } }
-
-    func end(_ body: (WorkLease) -> Void) { take().map(body) }
-  }
-
-  // MARK: Carrying out a plan
-
-  private func decide(_ lease: Lease, _ trace: StageTrace?) async throws(LoadError) -> Step {
-    let search = Box(try search())
+  private func decide(_ trace: StageTrace?) async throws(LoadError) -> Step {
+    let search = try search()
     var found = search.value.found(original).map { Box($0) }
     if found == nil {
       trace?.enter("look-up")
       found = await context.elsewhere { [original] in Box(await search.value.find(original)) }
     }
-    if let found, let step = try step(after: found, lease, trace, isCoordinated: false) { return step }
+    let coordinator = context.coordinator(for: request)
+    if let found, let step = try step(after: found, search, trace, waitsForOthers: coordinator != nil) { return step }
     trace?.enter("lease")
-    // Another machine may have stored entries meanwhile.
-    let again = await context.elsewhere { [context, request, key] in
-      lease.hold(await context.coordinator(for: request)?.enter(key))
-      return Box(await search.value.find(.unknown))
+    let (lease, again) = await context.elsewhere { [key] in
+      let lease = await coordinator?.enter(key)
+      // Another machine may have stored entries meanwhile.
+      return (lease, Box(await search.value.find(.unknown)))
     }
-    guard !Task.isCancelled, let step = try step(after: again, lease, trace, isCoordinated: true) else {
+    guard !work.hasEnded, let step = try step(after: again, search, trace, waitsForOthers: false, lease) else {
       throw .cancelled
     }
     return step
   }
 
-  private func search() throws(LoadError) -> BytesSearch {
+  private func search() throws(LoadError) -> Box<BytesSearch> {
     do throws(HTTPError) {
       let url: HTTPURL
       if let known = request.keys.url { url = known } else { url = try HTTPURL(source) }
-      return BytesSearch(request, url, source, context)
+      return Box(BytesSearch(request, url, source, context))
     } catch {
       throw LoadError(.invalidURL, .request, source, error.detail, cause: error)
     }
   }
 
-  /// Makes the plan, and returns its step; `nil` if other machines must be asked first.
+  /// Makes the plan, and returns its step; `nil` if the load has to wait for other machines before it asks the server.
+  ///
+  /// A lease that is not used is released, and passes the work on.
   @inline(never)
   private func step(
     after box: Box<BytesSearch.Found>,
-    _ lease: Lease,
+    _ search: Box<BytesSearch>,
     _ trace: StageTrace?,
-    isCoordinated: Bool,
+    waitsForOthers: Bool,
+    _ lease: WorkLease? = nil,
   ) throws(LoadError) -> Step? {
-    let found = box.value
-    let plan = context.bytesPlan(request, source, found.findings, now: context.clock.now)
+    let (found, now) = (box.value, context.clock.now)
+    let plan = context.bytesPlan(request, source, found.findings, now: now)
     trace?.note("decision", .text("\(plan.decision.action): \(plan.decision.reason)"))
     if plan.decision.reason == .vary, let stored = found.findings.original?.stored,
       let other = context.otherVariant(than: stored.variation, of: request)
     {
-      lease.end { $0.pass() }
       return .follow(context.bytesLoad(other))
     }
-    if !isCoordinated, plan.asks, context.coordinator(for: request) != nil { return nil }
-    // Another machine has fetched the bytes.
-    if !plan.asks { lease.end { $0.pass() } }
     switch plan.step {
     case .serve(let isStale): return .serve(try serve(found, plan, isStale: isStale))
     case .serveAndRevalidate: return .serve(try serve(found, plan, isStale: true, isRevalidationDue: true))
@@ -140,10 +110,11 @@ final class BytesLoad: Sendable {
       trace?.note("fallback", .text(error.detail))
       return .serve(try serve(found, plan, isStale: true))
     case .fail(let error): throw error
+    case .ask where waitsForOthers: return nil
     case .ask(let conditions, let resumption):
-      guard let url = try? request.keys.url ?? HTTPURL(source) else { return nil }
       let stored = found.findings.original == nil ? nil : Stored(found, plan)
-      return .ask(Asking(url, conditions, resumption, stored))
+      let ask = context.sources.nextAsk()
+      return .ask(Question(search.value.url, conditions, resumption, stored, lease, ask: ask, time: now))
     }
   }
 
@@ -198,31 +169,47 @@ final class BytesLoad: Sendable {
     init(_ found: BytesSearch.Found, _ plan: BytesPlan) { (self.found, self.plan) = (found, plan) }
   }
 
-  /// A request to a server, and the findings for which it is sent.
+  /// A question to a server, and the findings for which it is asked.
   final class Question: Sendable {
-    let asking: Asking
+    let url: HTTPURL
+    let conditions: HTTPFields
     let resumption: Resumption?
-    /// The place among all requests, and the time of sending.
+    /// The stored bytes, which a response renews, or which are served in place of an error.
+    let stored: Stored?
+    /// The right to ask for all machines.
+    let lease: WorkLease?
+    /// The place among all questions, and the time.
     let ask: SourceRecord.Ask
     let time: Date
     /// The change that the hook before sending has made.
     let change = Lock(RequestChange?.none)
 
-    var stored: Stored? { asking.stored }
+    init(
+      _ url: HTTPURL,
+      _ conditions: HTTPFields,
+      _ resumption: Resumption?,
+      _ stored: Stored?,
+      _ lease: WorkLease?,
+      ask: SourceRecord.Ask,
+      time: Date,
+    ) {
+      (self.url, self.conditions, self.resumption) = (url, conditions, resumption)
+      (self.stored, self.lease, self.ask, self.time) = (stored, lease, ask, time)
+    }
 
-    init(_ asking: Asking, _ resumption: Resumption?, ask: SourceRecord.Ask, time: Date) {
-      (self.asking, self.resumption, self.ask, self.time) = (asking, resumption, ask, time)
+    /// Returns the same question for the whole body.
+    func whole(ask: SourceRecord.Ask, time: Date) -> Question {
+      Question(url, conditions, nil, stored, lease, ask: ask, time: time)
     }
   }
 
-  private func ask(_ asking: Asking, _ lease: Lease, _ trace: StageTrace?) async throws(LoadError) -> FetchedBytes {
+  private func ask(_ first: Question, _ trace: StageTrace?) async throws(LoadError) -> FetchedBytes {
     if request.cachePolicy == .reload { context.network.failures.forget(key) }
-    var resumption = asking.resumption
+    var question = first
     while true {
-      let question = Question(asking, resumption, ask: context.sources.nextAsk(), time: context.clock.now)
-      if let bytes = try received(try await end(of: question, trace), question, lease, trace) { return bytes }
+      if let bytes = try received(try await end(of: question, trace), question, trace) { return bytes }
       // The server refused to resume. It happens once, since no partial download is left.
-      resumption = nil
+      question = question.whole(ask: context.sources.nextAsk(), time: context.clock.now)
       if let partials = context.partials {
         await context.elsewhere { [key] in await partials.remove(key) }
       }
@@ -231,7 +218,7 @@ final class BytesLoad: Sendable {
 
   /// Sends a request and waits for the end of its response.
   private func end(of question: Question, _ trace: StageTrace?) async throws(LoadError) -> Box<BodySink.End> {
-    guard !Task.isCancelled else { throw .cancelled }
+    guard !work.hasEnded else { throw .cancelled }
     let outcome = Deferred<Result<Box<BodySink.End>, LoadError>>()
     let transfer = send(question, trace, outcome)
     defer {
@@ -249,8 +236,8 @@ final class BytesLoad: Sendable {
   ) -> Transfer {
     let fields = context.fields(of: request)
     let limit = context.configuration.maxResponseBytes
-    var http = request.httpRequest(question.asking.url, fields, priority: work.priority, limit: limit)
-    for condition in question.asking.conditions { http.headers[condition.name] = condition.value }
+    var http = request.httpRequest(question.url, fields, priority: work.priority, limit: limit)
+    for condition in question.conditions { http.headers[condition.name] = condition.value }
     question.resumption?.ask(in: &http)
     if let resumption = question.resumption { trace?.note("resumed at", .number(resumption.count)) }
     trace?.enter("queue")

@@ -49,10 +49,7 @@ struct EncodedLoad: Sendable {
     if let coordinator = context.coordinator(for: request) {
       trace?.enter("lease")
       lease = await context.elsewhere { [key] in await coordinator.enter(key) }
-      guard !Task.isCancelled else {
-        lease?.pass()
-        throw .cancelled
-      }
+      guard !work.hasEnded else { throw .cancelled }
       let found = await find(search)
       if let known = known(found) {
         // Another machine has made it.
@@ -137,7 +134,7 @@ struct EncodedLoad: Sendable {
 
   private func fetch(_ original: KnownOriginal) async throws(LoadError) -> FetchedBytes {
     let load = context.bytesLoad(request, original: record.ask == ask ? original : .unknown, record: record)
-    return try await work.value(of: load, in: context.bytes, trace, demand: Self.ofProgress)
+    return try await work.value(of: load, in: context.bytes, trace, demand: { $0.limited(to: .progress) })
   }
 
   private func make(_ original: KnownOriginal) async throws(LoadError) -> Made {
@@ -199,13 +196,14 @@ struct EncodedLoad: Sendable {
     return ImageResponse(known.image.with(bytes.validity, status: bytes.status), from: bytes)
   }
 
+  /// Returns the image, without previews and without storing it: the file is stored instead.
   private func image(_ start: ImageLoad.Start) async throws(LoadError) -> ImageResponse {
-    try await work.value(of: context.imageLoad(request, start), in: context.images, trace, demand: Self.ofProgress)
-  }
-
-  /// A file needs no previews, and stores itself instead of the finished image.
-  private static let ofProgress: @Sendable (WorkDemand) -> WorkDemand = { demand in
-    WorkDemand(demand.priority, min(demand.interest, .progress))
+    try await work.value(
+      of: context.imageLoad(request, start),
+      in: context.images,
+      trace,
+      demand: { $0.limited(to: .progress) },
+    )
   }
 
   private func encode(_ image: ImageResponse, _ metadata: ImageMetadata?) async throws(LoadError) -> EncodedImage {

@@ -106,7 +106,7 @@ extension ImageLoad {
     self.stage?.enter("queue")
     let outcome = Deferred<MakingPlace?>()
     let entry = context.places.enter(request.lane) { [context] place in
-      Task(executorPreference: context.stepper) { if !outcome.resolve(place) { withExtendedLifetime(place) {} } }
+      Task(executorPreference: context.stepper) { _ = outcome.resolve(place) }
     }
     switch entry {
     case .place(let place): return place
@@ -159,12 +159,11 @@ extension ImageLoad {
     stages?.enter(.process)
     stage?.note("processor", .text(processor.identifier))
     let previews = ProcessedPreviews(processor, context, work) { [self] in processingContext($0) }
-    let demand: @Sendable (WorkDemand) -> WorkDemand = { WorkDemand($0.priority, $0.interest) }
     var input = try await work.value(
       of: load,
       in: context.images,
       stage,
-      demand: demand,
+      demand: { $0.limited(to: .partials) },
       partial: { previews.add($0) },
     )
     reportCount(input.origin, input.byteCount)

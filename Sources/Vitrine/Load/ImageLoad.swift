@@ -91,6 +91,8 @@ final class ImageLoad: Sendable {
 
   private typealias Found = FinishedSearch.Found
 
+  // As in a `BytesLoad`, whatever need not wait is a function that is not inlined: the load may wait long for its bytes.
+
   /// Looks in memory, and on disk if that may help.
   private func find() async -> Box<Found> {
     let (found, search) = findInMemory()
@@ -273,11 +275,7 @@ final class ImageLoad: Sendable {
 
   func fetch(_ original: KnownOriginal) async throws(LoadError) -> FetchedBytes {
     let load = context.bytesLoad(request, original: current(original), record: record)
-    return try await work.value(of: load, in: context.bytes, stage, demand: Self.withoutPartials)
-  }
-
-  private static let withoutPartials: @Sendable (WorkDemand) -> WorkDemand = { demand in
-    WorkDemand(demand.priority, min(demand.interest, .progress))
+    return try await work.value(of: load, in: context.bytes, stage, demand: { $0.limited(to: .progress) })
   }
 
   /// Fetches the bytes, and makes previews of them as they arrive, or the image, once their beginning suffices.

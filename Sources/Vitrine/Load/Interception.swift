@@ -121,7 +121,17 @@ final class Interception: Sendable {
     let result: Result<ImageResponse, LoadError> = await withTaskCancellationHandler {
       guard !Task.isCancelled, !state.withLock({ $0.hasEnded }) else { return .failure(cancelled) }
       let load = context.imageLoad(request)
-      let subscription = context.images.subscribe(to: load.key, handle.demand) { [self] event in
+      let subscribed = { [self] (subscription: SharedWork<LoadKey, ImageResponse, LoadError>.Subscription) in
+        let load = Load(request: request, outcome: outcome, subscription: subscription)
+        let isLate = state.withLock { state in
+          if !state.hasEnded { state.loads[id] = load }
+          return state.hasEnded
+        }
+        if isLate { leave(load) } else if Task.isCancelled { leave(id) }
+        // It may have changed before the load was listed.
+        subscription.setDemand(handle.demand)
+      }
+      let receive = { @Sendable [self] (event: SharedWork<LoadKey, ImageResponse, LoadError>.Event) in
         switch event {
         case .identified(let stage): trace?.wait(for: stage as? StageTrace)
         case .progress(let completed, let total): handle.send(progress: completed, of: total)
@@ -132,31 +142,23 @@ final class Interception: Sendable {
           outcome.resolve(result)
           withExtendedLifetime(ended) {}
         }
-      } work: { handle throws(LoadError) in
-        try await load.work(handle)
       }
-      let isLate = state.withLock { state in
-        if !state.hasEnded {
-          state.loads[id] = Load(request: request, outcome: outcome, subscription: subscription)
-        }
-        return state.hasEnded
-      }
-      if isLate || Task.isCancelled { leave(id, outcome, subscription) }
-      let result = await outcome.value()
-      // The load may have ended before it was listed.
-      _ = state.withLock { $0.loads.removeValue(forKey: id) }
-      return result
+      context.images.subscribe(
+        to: load.key,
+        handle.demand,
+        subscribed: subscribed,
+        receive: receive,
+        work: load.work,
+      )
+      return await outcome.value()
     } onCancel: {
-      leave(id, outcome, nil)
+      leave(id)
     }
     return try result.get()
   }
 
-  private func leave(_ id: ObjectIdentifier, _ outcome: Outcome, _ subscription: (any LoadSubscription)?) {
-    let load = state.withLock { $0.loads.removeValue(forKey: id) }
-    (load?.subscription ?? subscription)?.cancel()
-    guard load != nil || subscription != nil else { return }
-    outcome.resolve(.failure(LoadError(.cancelled, .request, request.name, "cancelled")))
+  private func leave(_ id: ObjectIdentifier) {
+    if let load = state.withLock({ $0.loads.removeValue(forKey: id) }) { leave(load) }
   }
 
   private func leave(_ load: Load) {

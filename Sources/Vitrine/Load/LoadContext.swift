@@ -8,7 +8,7 @@ import VitrineRuntime
 final class LoadContext: PlanContext, @unchecked Sendable {
   // @unchecked: as its superclass, all properties are constant.
   let images: SharedWork<LoadKey, ImageResponse, LoadError>
-  let bytes = SharedWork<LoadKey, FetchedBytes, LoadError>(executor: .inline)
+  let bytes: SharedWork<LoadKey, FetchedBytes, LoadError>
   let files = SharedWork<LoadKey, EncodedImage, LoadError>(executor: .inline)
   /// The loads that wait for the load of the same image.
   let counterparts = Counterparts()
@@ -43,6 +43,7 @@ final class LoadContext: PlanContext, @unchecked Sendable {
     }
     let trim = AllocatorTrim(configuration.clock)
     images = SharedWork(executor: .inline) { trim.schedule() }
+    bytes = SharedWork(executor: .inline) { trim.schedule() }
     decodeQueue = queue("decode")
     passQueue = queue("tiles", width: 2, limit: nil)
     decodeBudget = ByteBudget(limit: configuration.maxConcurrentDecodeBytes)
@@ -327,15 +328,14 @@ extension SharedWork where Key == LoadKey, Failure == LoadError {
     _ trace: StageTrace?,
     onEnd: @escaping @Sendable (Outcome) -> Void,
   ) {
-    subscribe(to: load.key, demand) { event in
+    let receive = { @Sendable (event: Event) in
       switch event {
       case .identified(let stage): trace?.wait(for: stage as? StageTrace)
       case .finished(let result): onEnd(result)
       case .progress, .partial: break
       }
-    } work: { handle throws(LoadError) in
-      try await load.work(handle)
     }
+    subscribe(to: load.key, demand, receive: receive, work: load.work)
   }
 }
 

@@ -163,18 +163,23 @@ public final class LoadTask<Value: Sendable>: Identifiable, Sendable {
   ///   - works: The table of the work.
   ///   - isWatching: A Boolean value that indicates whether the observer wants the events before the end.
   ///   - onCancel: A closure called when the task is cancelled, before it leaves the work.
-  ///   - receive: A closure that receives the result of the work, and ends the task.
+  ///   - end: A closure that receives the result of the work, and ends the task.
   func begin<Output: Sendable>(
     _ load: SharedLoad<Output>,
     in works: SharedWork<LoadKey, Output, LoadError>,
     isWatching: Bool = false,
     onCancel: (@Sendable () -> Void)? = nil,
-    receive: @escaping @Sendable (LoadTask, Result<Output, LoadError>) -> Void,
+    end: @escaping @Sendable (LoadTask, Result<Output, LoadError>) -> Void,
   ) {
     guard !isEnded else { return }
-    let watches = isWatching || shared.hasStreams
-    let demand = WorkDemand(shared.effectivePriority, watches ? interest : .none, storesResult: true)
-    let subscription = works.subscribe(to: load.key, demand, isCaller: isCaller) { [self] event in
+    let demand = WorkDemand(shared.effectivePriority, isWatching ? interest : .none, storesResult: true)
+    let subscribed = { [self] (subscription: SharedWork<LoadKey, Output, LoadError>.Subscription) in
+      // The task may have been cancelled on another thread.
+      guard shared.attach(subscription, onCancel: onCancel) else { return subscription.cancel() }
+      if shared.hasStreams { subscription.watch(interest) }
+      priorityChanged()
+    }
+    let receive = { @Sendable [self] (event: SharedWork<LoadKey, Output, LoadError>.Event) in
       switch event {
       case .identified(let stage): trace?.wait(for: stage as? StageTrace)
       case .progress(let completed, let total):
@@ -184,15 +189,17 @@ public final class LoadTask<Value: Sendable>: Identifiable, Sendable {
         guard let image = value as? ImageResponse else { return }
         shared.add(.preview(image.container))
         deliver()
-      case .finished(let result): receive(self, result)
+      case .finished(let result): end(self, result)
       }
-    } work: { handle throws(LoadError) in
-      try await load.work(handle)
     }
-    // The task may have ended at once, or been cancelled on another thread.
-    guard shared.attach(subscription, onCancel: onCancel) else { return subscription.cancel() }
-    if !watches, shared.hasStreams { subscription.watch(interest) }
-    if shared.effectivePriority != demand.priority { priorityChanged() }
+    works.subscribe(
+      to: load.key,
+      demand,
+      isCaller: isCaller,
+      subscribed: subscribed,
+      receive: receive,
+      work: load.work,
+    )
   }
 
   /// Ends the task.

@@ -30,12 +30,11 @@ extension WorkHandle where Key == LoadKey, Failure == LoadError {
     outcome: Deferred<Result<Input, LoadError>> = Deferred(),
     partial: @escaping @Sendable (Input) -> Void = { _ in },
   ) async throws(LoadError) -> Input {
+    // After a look-up, the load may be wanted no more.
+    guard !hasEnded else { throw .cancelled }
     trace?.enter("wait")
-    let subscription = works.subscribe(to: load.key, demand(self.demand)) { event in
-      receive(event, trace, outcome, partial)
-    } work: { handle throws(LoadError) in
-      try await load.work(handle)
-    }
+    let receive = receiver(trace, outcome, partial)
+    let subscription = works.subscribe(to: load.key, demand(self.demand), receive: receive, work: load.work)
     return try await value(of: subscription, demand, outcome)
   }
 
@@ -47,23 +46,23 @@ extension WorkHandle where Key == LoadKey, Failure == LoadError {
     partial: @escaping @Sendable (Input) -> Void,
   ) async throws(LoadError) -> Input? {
     let outcome = Deferred<Result<Input, LoadError>>()
-    let joined = works.join(key, demand) { receive($0, trace, outcome, partial) }
-    guard let joined else { return nil }
+    guard let joined = works.join(key, demand, receive: receiver(trace, outcome, partial)) else { return nil }
     trace?.enter("wait")
     return try await value(of: joined, { $0 }, outcome)
   }
 
-  private func receive<Input>(
-    _ event: SharedWork<LoadKey, Input, LoadError>.Event,
+  private func receiver<Input>(
     _ trace: StageTrace?,
     _ outcome: Deferred<Result<Input, LoadError>>,
-    _ partial: (Input) -> Void,
-  ) {
-    switch event {
-    case .identified(let stage): trace?.wait(for: stage as? StageTrace)
-    case .progress(let completed, let total): send(progress: completed, of: total)
-    case .partial(let value): partial(value)
-    case .finished(let result): outcome.resolve(result)
+    _ partial: @escaping @Sendable (Input) -> Void,
+  ) -> @Sendable (SharedWork<LoadKey, Input, LoadError>.Event) -> Void {
+    { event in
+      switch event {
+      case .identified(let stage): trace?.wait(for: stage as? StageTrace)
+      case .progress(let completed, let total): send(progress: completed, of: total)
+      case .partial(let value): partial(value)
+      case .finished(let result): outcome.resolve(result)
+      }
     }
   }
 
@@ -102,6 +101,7 @@ extension WorkHandle where Key == LoadKey, Failure == LoadError {
     full: () -> LoadError,
     _ body: @escaping @Sendable (WorkItem) throws(LoadError) -> Output,
   ) async throws(LoadError) -> Output {
+    guard !hasEnded else { throw .cancelled }
     trace?.enter("queue")
     let item: WorkItem
     do throws(WorkQueueError) {

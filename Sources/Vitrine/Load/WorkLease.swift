@@ -37,7 +37,7 @@ final class WorkLease: Sendable {
     (self.hold, self.key, self.pending) = (hold, key, pending)
   }
 
-  // The callers have gone before there was an outcome.
+  // The callers have gone before there was an outcome, or the work was not needed.
   deinit { end(.undone) }
 
   /// Ends the lease after the writes for its key: from then on other machines find the result, or never will.

@@ -11,7 +11,7 @@ struct BytesSearch: Sendable {
   }
 
   private let request: ImageRequest
-  private let url: HTTPURL
+  let url: HTTPURL
   private let source: String
   private let context: PlanContext
   private let disk: (any DataCaching)?

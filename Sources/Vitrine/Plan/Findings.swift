@@ -44,8 +44,6 @@ struct Findings: Sendable {
   var finished: [Finished] = []
   /// The original on disk.
   var original: Original?
-  /// A Boolean value that indicates whether ``finished`` and ``original`` have been looked up.
-  var hasLookedUp = false
   /// The partial download.
   var partial: Resumption?
   /// The recent failure of the source, for as long as another attempt is not worthwhile.

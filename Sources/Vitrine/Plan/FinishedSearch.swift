@@ -59,7 +59,6 @@ struct FinishedSearch: Sendable {
 
   func find() async -> Found {
     var found = Found(findings: findings)
-    found.findings.hasLookedUp = true
     let keys = steps.map { request.keys.key(step: $0) } + [request.keys.fetch]
     // A delegate may be slow to decide about storage.
     if context.delegate == nil { await context.settlement.pending.finished(for: request.keys.fetch) }

@@ -1,4 +1,3 @@
-import VitrineCaching
 import VitrineRuntime
 
 /// The loads of images that wait for the load of the same image with the opposite ``ImageRequest/isExact``.
@@ -18,19 +17,4 @@ final class Counterparts: Sendable {
   }
 
   func end(_ key: LoadKey) { _ = waits.withLock { $0.removeValue(forKey: key) } }
-}
-
-/// Returns the memory of a burst of loads to the system once its callers have gone, too: the allocator keeps it
-/// otherwise.
-struct AllocatorTrim: Sendable {
-  private let clock: any TimeSource
-
-  init(_ clock: any TimeSource) { self.clock = clock }
-
-  func schedule() {
-    clock.schedule(after: .seconds(2)) {
-      // It takes a while for gigabytes, so not on the clock's thread.
-      _ = startThread(named: "vitrine-free") { FreeMemory.returnToSystem() }
-    }
-  }
 }
