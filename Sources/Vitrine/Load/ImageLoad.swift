@@ -167,10 +167,10 @@ final class ImageLoad: Sendable {
   ///
   /// - Returns: Its image; `nil` if there is no such load.
   func counterpart() async throws(LoadError) -> ImageResponse? {
-    let (key, other) = (
-      context.imageKey(of: request, step: step), context.counterpartKey(of: request, step: step),
-    )
-    guard context.images.isRunning(other), context.counterparts.begin(key, for: other) else { return nil }
+    let other = context.counterpartKey(of: request, step: step)
+    guard context.images.isRunning(other) else { return nil }
+    let key = context.imageKey(of: request, step: step)
+    guard context.counterparts.begin(key, for: other) else { return nil }
     defer { context.counterparts.end(key) }
     stages?.enter(step == 0 ? .decode : .process)
     return try await work.value(
