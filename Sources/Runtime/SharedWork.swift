@@ -187,6 +187,8 @@ package final class SharedWork<Key: Hashable & Sendable, Value: Sendable, Failur
   // MARK: The run
 
   private func start(_ run: Run, _ work: @escaping Work) {
+    // The only subscriber may have left already.
+    guard !read(run, { $0.hasEnded }) else { return }
     let task = Task(executorPreference: executor) { [self] in
       let outcome: Outcome
       do throws(Failure) {

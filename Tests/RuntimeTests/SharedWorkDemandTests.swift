@@ -96,6 +96,19 @@ struct SharedWorkDemandTests {
   }
 
   @Test
+  func workWhoseSubscriberLeavesBeforeItBeginsNeverDoes() {
+    let subscribed = { (subscription: Work.Subscription) in subscription.cancel() }
+    work.subscribe(to: "a", WorkDemand(.low), subscribed: subscribed) { [first] in
+      first.hear($0)
+    } work: { [task] handle throws(SharedWorkFailure) in
+      try await task.run(handle)
+    }
+    #expect(task.calls.isEmpty)
+    #expect(first.heard.isEmpty)
+    #expect(work.count == 0)
+  }
+
+  @Test
   func eventsComeInOrderToEveryInterestedSubscriber() {
     let third = Ear()
     join(first, WorkDemand(.normal, .partials))

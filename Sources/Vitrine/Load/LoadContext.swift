@@ -276,15 +276,18 @@ final class LoadContext: PlanContext, @unchecked Sendable {
   }
 
   /// Fetches the bytes of an image for the disk; they are stored if they have the header of an image.
+  ///
+  /// `load` is the load of these bytes, by default one that may begin here.
   func fetchForDisk(
     _ request: ImageRequest,
+    _ load: SharedLoad<FetchedBytes>? = nil,
     priority: Priority,
     onEnd: @escaping @Sendable (Result<FetchedBytes, LoadError>) -> Void = { _ in },
   ) -> LoadTask<FetchedBytes> {
     let task: LoadTask<FetchedBytes> = task(for: request, .data, priority: priority, isCaller: false) { event in
       if case .finished(let result) = event { onEnd(result) }
     }
-    task.begin(bytesLoad(request), in: bytes) { [self] task, result in
+    task.begin(load ?? bytesLoad(request), in: bytes) { [self] task, result in
       guard case .success(let fetched) = result else { return task.end(result) }
       if fetched.isRevalidationDue { revalidate(request, asImage: false) }
       guard let answer = fetched.answer else { return task.end(result) }
@@ -305,18 +308,20 @@ final class LoadContext: PlanContext, @unchecked Sendable {
   /// Keeps a running download going in place of a leaving caller.
   func keepFetching(_ request: ImageRequest) {
     // Without access to the disk, nothing would be stored.
-    guard caches(of: request).contains(.diskWrites), isTransferring(request) else { return }
-    _ = fetchForDisk(request, priority: .veryLow)
+    guard caches(of: request).contains(.diskWrites) else { return }
+    for source in request.alternatives ?? [request] where isTransferring(source) {
+      // A download that has ended meanwhile is not begun anew.
+      let load = SharedLoad<FetchedBytes>(key: bytesKey(of: source)) { _ throws(LoadError) in throw .cancelled }
+      _ = fetchForDisk(source, load, priority: .veryLow)
+    }
   }
 
   /// Returns true if a running load has sent a request for the bytes of this one.
   private func isTransferring(_ request: ImageRequest) -> Bool {
-    (request.alternatives ?? [request]).contains { request in
-      // Only a load that has sent a request has a progress.
-      let probe = bytes.join(bytesKey(of: request), WorkDemand(.veryLow)) { _ in }
-      defer { probe?.cancel() }
-      return probe?.progress != nil
-    }
+    // Only a load that has sent a request has a progress.
+    let probe = bytes.join(bytesKey(of: request), WorkDemand(.veryLow)) { _ in }
+    defer { probe?.cancel() }
+    return probe?.progress != nil
   }
 }
 
