@@ -277,7 +277,7 @@ final class LoadContext: PlanContext, @unchecked Sendable {
 
   /// Fetches the bytes of an image for the disk; they are stored if they have the header of an image.
   ///
-  /// `load` is the load of these bytes, by default one that may begin here.
+  /// `load` joins or begins the load of the bytes; by default it does either.
   func fetchForDisk(
     _ request: ImageRequest,
     _ load: SharedLoad<FetchedBytes>? = nil,
