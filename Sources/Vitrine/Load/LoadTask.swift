@@ -177,7 +177,7 @@ public final class LoadTask<Value: Sendable>: Identifiable, Sendable {
       // The task may have been cancelled on another thread.
       guard shared.attach(subscription, onCancel: onCancel) else { return subscription.cancel() }
       if shared.hasStreams { subscription.watch(interest) }
-      priorityChanged()
+      if shared.effectivePriority != demand.priority { priorityChanged() }
     }
     let receive = { @Sendable [self] (event: SharedWork<LoadKey, Output, LoadError>.Event) in
       switch event {
