@@ -36,7 +36,8 @@ public struct HTTPRequest: Sendable, Hashable {
   /// Defaults to `Priority.normal`.
   public var priority: Priority {
     get { fields.value.priority }
-    set { fields.value.priority = newValue }
+    // Loaders set it to what it mostly is, for which nothing is copied.
+    set { if newValue != priority { fields.value.priority = newValue } }
   }
   /// The maximum number of bytes of the response's body, counted as they arrive.
   ///

@@ -8,6 +8,7 @@
 ///
 /// - Complexity: O(1), about 20 ns without contention; one allocation.
 @safe
+@usableFromInline
 package struct Lock<State: ~Copyable>: @unchecked Sendable {
   // Sendable, because the state is accessed only while the mutex is held.
 

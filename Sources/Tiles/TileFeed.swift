@@ -105,7 +105,7 @@ final class TileFeed: Sendable {
         case .identified, .progress, .partial: break
         }
       }
-      handle.followPriority { pass.setPriority($0) }
+      handle.depend(on: DemandReceiver { pass.setPriority($0.priority) })
       defer { pass.cancel() }
       // The look-up follows the subscription, so that a tile is either in `made` or still to come.
       if !isLast, passes.isRunning(0), state.withLock({ $0.made.contains(tile) }) { return nil }
@@ -181,7 +181,7 @@ final class TileFeed: Sendable {
     do throws(LoadError) {
       let priority = max(handle.priority, source.request.priority)
       let overview = try await resources.decode(source, isPass: true, priority: priority) { item in
-        handle.followPriority { if item.priority < $0 { item.priority = $0 } }
+        handle.depend(on: DemandReceiver { if item.priority < $0.priority { item.priority = $0.priority } })
       } _: { [self] item, options throws(ImageError) in
         try run(handle, missing, item, options)
       }

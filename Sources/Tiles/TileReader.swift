@@ -148,7 +148,7 @@ final class TileReader: Sendable {
     _ body: @escaping @Sendable (DecodeOptions) throws(ImageError) -> Bitmap,
   ) async throws(LoadError) -> Bitmap {
     try await resources.decode(source, priority: handle.priority) { item in
-      handle.followPriority(item)
+      handle.depend(on: item)
     } _: { [source, acceptsPartial] (_, options) throws(ImageError) in
       var options = options
       (options.colorSpace, options.acceptsPartial) = (source.request.colorSpace, acceptsPartial)
@@ -221,7 +221,7 @@ final class TileIndex: Sendable {
     do throws(LoadError) {
       result = .success(
         try await resources.decode(source, priority: handle.priority) { item in
-          handle.followPriority(item)
+          handle.depend(on: item)
         } _: { [source] (item, options) throws(ImageError) in
           do throws(ImageError) {
             return try JPEGIndex(source.data, limits: options.limits) { item.isCancelled }

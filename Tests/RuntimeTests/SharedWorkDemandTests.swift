@@ -23,10 +23,11 @@ struct SharedWorkDemandTests {
 
     func run(_ handle: Work.Handle) async throws(SharedWorkFailure) -> Int {
       state.withLock { $0.handle = handle }
-      handle.follow { [self] demand in
+      let receiver = DemandReceiver { [self] demand in
         let interest = demand.interest == .none ? "" : " \(demand.interest)"
         note("\(demand.priority)\(interest)\(demand.storesResult ? " stored" : "")")
       }
+      handle.depend(on: receiver)
       let result = await end.value(orCancelled: .failure(.cancelled)) { [self] in note("cancelled") }
       state.withLock { $0.handle = nil }
       return try result.get()
@@ -172,7 +173,7 @@ struct SharedWorkDemandTests {
   func progressIsReadFromTheWorkWithoutBeingWatched() {
     let subscription = join(first)
     #expect(subscription.progress == nil)
-    task.handle?.readProgress { WorkProgress(4, of: 5) }
+    task.handle?.note(WorkProgress(4, of: 5))
     #expect(subscription.progress == WorkProgress(4, of: 5))
     task.finish(1)
     #expect(subscription.progress == nil)

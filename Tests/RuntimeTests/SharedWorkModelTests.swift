@@ -23,7 +23,7 @@ struct SharedWorkModelTests {
     }
     let kinds = [
       "join", "start", "leave", "cancel", "priority", "watch", "progress", "partial", "end", "nested",
-      "finished", "keep", "cancel all",
+      "finished", "keep", "cancel all", "late end", "go on",
     ]
     for kind in kinds { #expect(counts[kind, default: 0] > 20, "\(kind)") }
   }
@@ -74,6 +74,8 @@ private final class SharedHistory: @unchecked Sendable {
   // @unchecked: see above.
   private final class Run: @unchecked Sendable {
     let key: Int
+    /// The first task of the work ends long before the work.
+    let outlivesTask: Bool
     let gate = Deferred<Result<Int, SharedFailure>>()
     var handle: WorkHandle<Int, Int, SharedFailure>?
     var members: [Member] = []
@@ -83,9 +85,30 @@ private final class SharedHistory: @unchecked Sendable {
     /// A call to it is under way, and must be the only one.
     var isTelling = false
 
-    init(_ key: Int) { self.key = key }
+    init(_ key: Int, outlivesTask: Bool) { (self.key, self.outlivesTask) = (key, outlivesTask) }
 
     var active: [Member] { members.filter(\.isActive) }
+  }
+
+  // @unchecked: see above.
+  private final class Dependency: WorkDependency, @unchecked Sendable {
+    let history: SharedHistory
+    let run: Run
+    let progress: WorkProgress? = nil
+
+    init(_ history: SharedHistory, _ run: Run) { (self.history, self.run) = (history, run) }
+
+    func setDemand(_ demand: WorkDemand?) {
+      guard let demand else {
+        if !run.isCancelled { history.faults.append("given up, though somebody wants it") }
+        return run.sawCancel = true
+      }
+      if run.isTelling { history.faults.append("two calls told of the priority at once") }
+      run.isTelling = true
+      run.toldPriority = demand.priority
+      history.reenter()
+      run.isTelling = false
+    }
   }
 
   private(set) var faults: [String] = []
@@ -127,7 +150,11 @@ private final class SharedHistory: @unchecked Sendable {
   func finish() {
     // No more is begun within a call.
     depth = 3
-    for run in runs where !run.isAsked { run.gate.resolve(.success(0)) }
+    for run in runs where !run.isAsked {
+      run.isAsked = true
+      run.gate.resolve(.success(0))
+      goOn(run)
+    }
     while steps.count > 0 { steps.run(0) }
     check()
     if work.count != 0 { faults.append("\(work.count) runs are left") }
@@ -141,7 +168,7 @@ private final class SharedHistory: @unchecked Sendable {
 
   private func join() {
     let key = Int.random(in: 0..<3, using: &random)
-    let run = listed[key] ?? Run(key)
+    let run = listed[key] ?? Run(key, outlivesTask: .random(using: &random))
     let isNew = listed[key] == nil
     if isNew {
       listed[key] = run
@@ -161,26 +188,17 @@ private final class SharedHistory: @unchecked Sendable {
     let demand = WorkDemand(member.priority, member.isWatching ? .partials : .none)
     let subscription = work.subscribe(to: key, demand) { event in
       self.receive(event, member)
-    } work: { handle throws(SharedFailure) in
-      try await self.run(run, isNew: isNew, handle)
+    } start: { handle in
+      if !isNew || run.handle != nil { self.faults.append("the work of a key began twice") }
+      run.handle = handle
+      handle.depend(on: Dependency(self, run))
+      if run.outlivesTask { return }
+      handle.goOn { _ throws(SharedFailure) in try await self.run(run) }
     }
     member.subscription = subscription
   }
 
-  private func run(
-    _ run: Run,
-    isNew: Bool,
-    _ handle: WorkHandle<Int, Int, SharedFailure>,
-  ) async throws(SharedFailure) -> Int {
-    if !isNew || run.handle != nil { faults.append("the work of a key began twice") }
-    run.handle = handle
-    handle.followPriority { priority in
-      if run.isTelling { self.faults.append("two calls told of the priority at once") }
-      run.isTelling = true
-      run.toldPriority = priority
-      self.reenter()
-      run.isTelling = false
-    }
+  private func run(_ run: Run) async throws(SharedFailure) -> Int {
     let outcome = await withTaskCancellationHandler {
       await run.gate.value()
     } onCancel: {
@@ -255,7 +273,21 @@ private final class SharedHistory: @unchecked Sendable {
     guard let run = pick(runs.filter { !$0.isAsked }) else { return }
     run.isAsked = true
     number += 1
-    run.gate.resolve(Bool.random(using: &random) ? .success(number) : .failure(SharedFailure(number: number)))
+    let outcome = Bool.random(using: &random) ? .success(number) : Result.failure(SharedFailure(number: number))
+    guard run.outlivesTask, let handle = run.handle, Bool.random(using: &random) else {
+      run.gate.resolve(outcome)
+      return goOn(run)
+    }
+    count("late end")
+    if !run.hasEnded { end(run, outcome) }
+    handle.end(outcome)
+  }
+
+  /// Begins another task of a run whose first one has ended.
+  private func goOn(_ run: Run) {
+    guard run.outlivesTask, let handle = run.handle else { return }
+    count("go on")
+    handle.goOn { _ throws(SharedFailure) in try await self.run(run) }
   }
 
   /// Lets a run go on for nobody.

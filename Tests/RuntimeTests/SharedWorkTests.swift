@@ -124,7 +124,7 @@ struct SharedWorkTests {
     let item = try queue.enqueue(priority: .low) { _ in }
     let first = work.subscribe(to: "a", WorkDemand(.low)) { _ in
     } work: { handle in
-      handle.followPriority(item)
+      handle.depend(on: item)
       begun.resolve(())
       return await gate.value()
     }

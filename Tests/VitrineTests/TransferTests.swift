@@ -192,15 +192,15 @@ struct TransferTests {
   @Test
   func aPriorityThatChangesBeforeItIsHandedOverIsWhatTheLoaderHears() throws {
     let transfer = try makeTransfer()
-    transfer.setPriority(.high)
+    transfer.setDemand(WorkDemand(.high))
     #expect(parts.loader.requests.map(\.priority) == [.high])
   }
 
   @Test
   func whatIsCancelledBeforeItIsHandedOverIsNeverBegun() throws {
     let transfer = try makeTransfer()
-    transfer.cancel()
-    transfer.deliver()
+    transfer.setDemand(nil)
+    transfer.setDemand(WorkDemand(.high))
     #expect(parts.loader.counts.loads == 0)
   }
 }

@@ -3,39 +3,68 @@ import VitrineRuntime
 
 /// The arrival of the bytes of an image: makes previews of them if anyone watches, and the image itself once their
 /// beginning suffices, if the rest could be fetched later.
-final class Arrival: Sendable {
+final class Arrival: WorkDependency {
+  private typealias Bytes = SharedWork<LoadKey, FetchedBytes, LoadError>
+
   private struct State {
+    var subscription: Bytes.Subscription?
     var previews: ArrivalFeed?
     var beginning: ArrivalFeed?
     var demand = WorkDemand(.veryLow)
     var isStopped = false
   }
 
-  private let request: ImageRequest
-  private let context: LoadContext
-  private let work: SharedLoad<ImageResponse>.Handle
-  private let outcome: Deferred<Result<FetchedBytes, LoadError>>
-  private let made: @Sendable (LoadedImage) -> Settlement.Made
+  private let load: ImageLoad
+  private let stored: FetchedBytes?
   private let makesPreviews: Bool
   private let stopsEarly: Bool
   private let state = Lock(State())
 
-  /// Creates an arrival; `outcome` receives an image made of the beginning, which `made` prepares to be stored.
-  init(
-    _ request: ImageRequest,
-    _ context: LoadContext,
-    _ work: SharedLoad<ImageResponse>.Handle,
-    _ outcome: Deferred<Result<FetchedBytes, LoadError>>,
-    _ made: @escaping @Sendable (LoadedImage) -> Settlement.Made,
-  ) {
-    (self.request, self.context, self.work) = (request, context, work)
-    (self.outcome, self.made) = (outcome, made)
+  private var request: ImageRequest { load.request }
+  private var context: LoadContext { load.context }
+
+  /// Creates the arrival of the bytes of a load, which take the place of `stored` ones that are no image.
+  init(_ load: ImageLoad, replacing stored: FetchedBytes?) {
+    (self.load, self.stored) = (load, stored)
+    let request = load.request
     makesPreviews = request.previews.limit > 0 && request.processors.allSatisfy(\.processesPreviews)
-    stopsEarly = request.stopsEarly && !context.storage(of: request).keepsEveryOriginal
+    stopsEarly = request.stopsEarly && !load.context.storage(of: request).keepsEveryOriginal
+  }
+
+  /// Joins or begins the load of the bytes.
+  func begin(_ bytes: SharedLoad<FetchedBytes>) {
+    let receive = { @Sendable [self] (event: Bytes.Event) -> Void in
+      switch event {
+      case .identified(let stage): load.stage?.wait(for: stage as? StageTrace)
+      case .progress(let completed, let total): load.work.send(progress: completed, of: total)
+      case .partial(let bytes): follow(bytes)
+      case .finished(let result): end(result)
+      }
+    }
+    context.bytes.subscribe(
+      to: bytes.key,
+      demand(on: load.work.demand),
+      subscribed: { subscription in
+        state.withLock { $0.subscription = subscription }
+        load.work.depend(on: self)
+      },
+      receive: receive,
+      start: bytes.start,
+    )
+  }
+
+  // MARK: The dependency of the image
+
+  var progress: WorkProgress? { state.withLock { $0.subscription }?.progress }
+
+  func setDemand(_ demand: WorkDemand?) {
+    guard let demand else { return end(.failure(.cancelled)) }
+    let own = self.demand(on: demand)
+    state.withLock { $0.subscription }?.setDemand(own)
   }
 
   /// Returns the demand on the bytes for a demand on the image.
-  func demand(on image: WorkDemand) -> WorkDemand {
+  private func demand(on image: WorkDemand) -> WorkDemand {
     let feeds = state.withLock { state in
       state.demand = image
       return [state.previews, state.beginning]
@@ -44,6 +73,23 @@ final class Arrival: Sendable {
     let wantsPartials = stopsEarly || makesPreviews && image.interest == .partials
     return wantsPartials ? WorkDemand(image.priority, .partials) : image.limited(to: .progress)
   }
+
+  /// Ends the arrival, and has the load go on; does nothing if it has ended.
+  private func end(_ result: Result<FetchedBytes, LoadError>) {
+    let left = state.withLock { state -> State? in
+      guard !state.isStopped else { return nil }
+      defer { state = State(isStopped: true) }
+      return state
+    }
+    guard let left else { return }
+    left.subscription?.cancel()
+    left.previews?.stop()
+    left.beginning?.stop()
+    load.work.depend(on: nil)
+    load.fetched(result, replacing: stored)
+  }
+
+  // MARK: The beginning
 
   /// Inspects the bytes so far.
   func follow(_ bytes: FetchedBytes) {
@@ -59,32 +105,23 @@ final class Arrival: Sendable {
     for feed in feeds { feed?.follow(bytes.data, of: head) }
   }
 
-  func stop() {
-    let feeds = state.withLock { state in
-      state.isStopped = true
-      defer { (state.previews, state.beginning) = (nil, nil) }
-      return [state.previews, state.beginning]
-    }
-    for feed in feeds { feed?.stop() }
-  }
-
   private func previewFeed(_ priority: Priority) -> ArrivalFeed {
-    ArrivalFeed(.previews, request, context, priority) { [work] container, _, _ in
-      work.send(partial: ImageResponse(container, from: .network))
+    ArrivalFeed(.previews, request, context, priority) { [load] container, _, _ in
+      load.work.send(partial: ImageResponse(container, from: .network))
     }
   }
 
   private func beginningFeed(_ priority: Priority) -> ArrivalFeed {
-    ArrivalFeed(.beginning, request, context, priority) { [request, context, outcome, made] container, data, head in
+    ArrivalFeed(.beginning, request, context, priority) { [self] container, data, head in
       let validity = context.validity(of: head.stored, at: context.clock.now)
       guard let bytes = FetchedBytes(data, beginning: head, validity) else { return }
       let rendition = Rendition(of: container.info, context.decodeOptions(of: request))
       let image = LoadedImage(container, of: bytes, rendition)
       // The image is stored for every request: nothing else could spare the server a request.
-      var made = made(image)
+      var made = load.made(image)
       made.isWanted = true
       context.settlement.keep(made, from: .network)
-      outcome.resolve(.success(bytes.changing { $0.image = image }))
+      end(.success(bytes.changing { $0.image = image }))
     }
   }
 }

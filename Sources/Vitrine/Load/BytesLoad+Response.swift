@@ -7,15 +7,13 @@ extension BytesLoad {
   // MARK: Responses
 
   /// Returns the bytes that the end of a response brings; `nil` if the server does not resume the earlier download.
-  @inline(never)
   func received(
-    _ end: Box<BodySink.End>,
+    _ end: BodySink.End,
     _ question: Question,
-    _ trace: StageTrace?,
   ) throws(LoadError) -> FetchedBytes? {
-    switch end.value {
-    case .body(let body): try received(body, question, trace)
-    case .error(let error): try failed(error, question, trace)
+    switch end {
+    case .body(let body): try received(body, question)
+    case .error(let error): try failed(error, question)
     case .startOver: nil
     }
   }
@@ -23,7 +21,6 @@ extension BytesLoad {
   private func received(
     _ body: BodySink.Body,
     _ question: Question,
-    _ trace: StageTrace?,
   ) throws(LoadError) -> FetchedBytes {
     invalidate(after: body.response)
     let (failures, status) = (context.network.failures, body.response.status)
@@ -39,19 +36,18 @@ extension BytesLoad {
     }
     let error = HTTPError(.badStatus, url: source, status: status, "the server answered with status \(status)")
     record(error, body, question)
-    return try standIn(for: LoadError(error, source), question, trace)
+    return try standIn(for: LoadError(error, source), question)
   }
 
   private func failed(
     _ error: HTTPError,
     _ question: Question,
-    _ trace: StageTrace?,
   ) throws(LoadError) -> FetchedBytes {
     defer { question.lease?.giveUp() }
     guard !error.isCancellation else { throw LoadError(.cancelled, .fetch, source, "cancelled", cause: error) }
-    if let known = error.cause as? RememberedFailure { return try standIn(for: known.error, question, trace) }
+    if let known = error.cause as? RememberedFailure { return try standIn(for: known.error, question) }
     record(error, nil, question)
-    return try standIn(for: LoadError(error, source), question, trace)
+    return try standIn(for: LoadError(error, source), question)
   }
 
   /// Records a failure, unless a hook may answer the same challenge otherwise the next time.
@@ -64,7 +60,7 @@ extension BytesLoad {
       request.isPlainGet ? body?.head.stored : nil,
       retryAfter: body?.response.retryAfter(now: now),
       for: key,
-      question.change.withLock { $0 },
+      question.change?.withLock { $0 },
       now: now,
       uptime: context.clock.uptime,
     )
@@ -82,7 +78,6 @@ extension BytesLoad {
   private func standIn(
     for error: LoadError,
     _ question: Question,
-    _ trace: StageTrace?,
   ) throws(LoadError) -> FetchedBytes {
     guard let stored = question.stored, stored.plan.allowsStale(after: error, now: context.clock.now) else {
       throw error
@@ -133,7 +128,7 @@ extension BytesLoad {
       }
     }
     // Bytes must be storable to answer a request that comes after them.
-    if validity.isKept, !isElsewhere { context.arrived.add(answer, for: context.bytesKey(of: request)) }
+    if validity.isKept, !isElsewhere { context.arrived.add(answer, for: sharedKey) }
     return bytes.with(answer)
   }
 

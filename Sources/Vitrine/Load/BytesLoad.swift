@@ -4,81 +4,118 @@ import VitrineRuntime
 
 /// The load of the bytes of a URL: from disk while they are fresh, else from the server, as a ``BytesPlan`` says.
 ///
-/// Bytes from the server are stored once a caller has accepted them; see ``Answer``.
+/// No task waits for the server, since it would hold some kilobytes: the end of the response goes on in
+/// ``received(_:_:)``. Bytes from the server are stored once a caller has accepted them; see
+/// ``Answer``.
 final class BytesLoad: Sendable {
   let request: ImageRequest
+  /// The key of loads of the same bytes.
+  let sharedKey: LoadKey
   let original: KnownOriginal
   let record: SourceRecord
   let context: LoadContext
   let work: SharedLoad<FetchedBytes>.Handle
+  let trace: StageTrace?
 
   var source: String { request.name }
   var key: CacheKey { request.keys.fetch }
 
   init(
     _ request: ImageRequest,
+    _ sharedKey: LoadKey,
     _ original: KnownOriginal,
     _ record: SourceRecord,
     _ context: LoadContext,
     _ work: SharedLoad<FetchedBytes>.Handle,
   ) {
-    (self.request, self.original, self.record, self.context, self.work) = (request, original, record, context, work)
+    (self.request, self.sharedKey, self.original) = (request, sharedKey, original)
+    (self.record, self.context, self.work) = (record, context, work)
+    trace = context.recorder?.stage(.fetch, request.name, at: context.clock.uptime)
   }
 
-  func load() async throws(LoadError) -> FetchedBytes {
-    try await context.traced(.fetch, source, work) { [self] trace throws(LoadError) in
-      try await carryOut(decide(trace), trace)
+  func load() {
+    if let trace { work.identify(as: trace) }
+    do throws(LoadError) {
+      let search = try search()
+      if context.coordinator(for: request) == nil, let found = search.found(original),
+        let step = try step(after: found, search.url, waitsForOthers: false)
+      {
+        return carryOut(step)
+      }
+      goOn { [self] () throws(LoadError) in carryOut(try await decide(search)) }
+    } catch {
+      end(.failure(error))
     }
+  }
+
+  /// Continues in a task.
+  private func goOn(_ body: @escaping @Sendable () async throws(LoadError) -> Void) {
+    let isWanted = work.goOn { [self] in
+      do throws(LoadError) {
+        try await body()
+      } catch {
+        end(.failure(error))
+      }
+    }
+    if !isWanted { end(.failure(.cancelled)) }
+  }
+
+  /// Ends the load, once for all of its callers.
+  private func end(_ result: Result<FetchedBytes, LoadError>) {
+    switch result {
+    case .success: trace?.end()
+    case .failure(let error): trace?.fail(error, isAbandoned: work.hasEnded)
+    }
+    work.end(result)
   }
 
   // MARK: Deciding
 
-  // A task keeps the memory of its largest call until it ends, and this one may wait long for a server. So what is large
-  // lies behind a reference, and whatever need not wait is a function that is not inlined.
-
   /// The step that a plan has decided on.
-  private indirect enum Step: Sendable {
+  private enum Step: Sendable {
     case serve(FetchedBytes)
     /// The stored bytes are another variant's.
     case follow(SharedLoad<FetchedBytes>)
     case ask(Question)
   }
 
-  private func carryOut(_ step: Step, _ trace: StageTrace?) async throws(LoadError) -> FetchedBytes {
+  private func carryOut(_ step: Step) {
     switch step {
-    case .serve(let bytes): bytes
+    case .serve(let bytes): end(.success(bytes))
     case .follow(let load):
-      try await work.value(of: load, in: context.bytes, trace, partial: { [work] in work.send(partial: $0) })
-    case .ask(let question): try await ask(question, trace)
+      goOn { [self] () throws(LoadError) in
+        let partial = { @Sendable [work] (bytes: FetchedBytes) in work.send(partial: bytes) }
+        end(.success(try await work.value(of: load, in: context.bytes, trace, partial: partial)))
+      }
+    case .ask(let question):
+      if request.cachePolicy == .reload { context.network.failures.forget(key) }
+      send(question)
     }
   }
 
-  private func decide(_ trace: StageTrace?) async throws(LoadError) -> Step {
-    let search = try search()
-    var found = search.value.found(original).map { Box($0) }
-    if found == nil {
-      trace?.enter("look-up")
-      found = await context.elsewhere { [original] in Box(await search.value.find(original)) }
-    }
+  /// Looks in the caches, and waits for other machines that may be asking the server.
+  private func decide(_ search: BytesSearch) async throws(LoadError) -> Step {
+    trace?.enter("look-up")
+    let found = await context.elsewhere { [original] in await search.find(original) }
     let coordinator = context.coordinator(for: request)
-    if let found, let step = try step(after: found, search, trace, waitsForOthers: coordinator != nil) { return step }
+    if let step = try step(after: found, search.url, waitsForOthers: coordinator != nil) { return step }
     trace?.enter("lease")
     let (lease, again) = await context.elsewhere { [key] in
       let lease = await coordinator?.enter(key)
       // Another machine may have stored entries meanwhile.
-      return (lease, Box(await search.value.find(.unknown)))
+      return (lease, await search.find(.unknown))
     }
-    guard !work.hasEnded, let step = try step(after: again, search, trace, waitsForOthers: false, lease) else {
+    guard !work.hasEnded, let step = try step(after: again, search.url, waitsForOthers: false, lease) else {
       throw .cancelled
     }
     return step
   }
 
-  private func search() throws(LoadError) -> Box<BytesSearch> {
+  private func search() throws(LoadError) -> BytesSearch {
     do throws(HTTPError) {
       let url: HTTPURL
       if let known = request.keys.url { url = known } else { url = try HTTPURL(source) }
-      return Box(BytesSearch(request, url, source, context))
+      return BytesSearch(request, url, source, context)
     } catch {
       throw LoadError(.invalidURL, .request, source, error.detail, cause: error)
     }
@@ -87,15 +124,13 @@ final class BytesLoad: Sendable {
   /// Makes the plan, and returns its step; `nil` if the load has to wait for other machines before it asks the server.
   ///
   /// A lease that is not used is released, and passes the work on.
-  @inline(never)
   private func step(
-    after box: Box<BytesSearch.Found>,
-    _ search: Box<BytesSearch>,
-    _ trace: StageTrace?,
+    after found: BytesSearch.Found,
+    _ url: HTTPURL,
     waitsForOthers: Bool,
     _ lease: WorkLease? = nil,
   ) throws(LoadError) -> Step? {
-    let (found, now) = (box.value, context.clock.now)
+    let now = context.clock.now
     let plan = context.bytesPlan(request, source, found.findings, now: now)
     trace?.note("decision", .text("\(plan.decision.action): \(plan.decision.reason)"))
     if plan.decision.reason == .vary, let stored = found.findings.original?.stored,
@@ -114,7 +149,8 @@ final class BytesLoad: Sendable {
     case .ask(let conditions, let resumption):
       let stored = found.findings.original == nil ? nil : Stored(found, plan)
       let ask = context.sources.nextAsk()
-      return .ask(Question(search.value.url, conditions, resumption, stored, lease, ask: ask, time: now))
+      let hasHook = context.network.hooks.willSend != nil
+      return .ask(Question(url, conditions, resumption, stored, lease, ask: ask, time: now, hasHook: hasHook))
     }
   }
 
@@ -181,8 +217,8 @@ final class BytesLoad: Sendable {
     /// The place among all questions, and the time.
     let ask: SourceRecord.Ask
     let time: Date
-    /// The change that the hook before sending has made.
-    let change = Lock(RequestChange?.none)
+    /// The change that the hook before sending has made; `nil` without such a hook.
+    let change: Lock<RequestChange?>?
 
     init(
       _ url: HTTPURL,
@@ -192,48 +228,21 @@ final class BytesLoad: Sendable {
       _ lease: WorkLease?,
       ask: SourceRecord.Ask,
       time: Date,
+      hasHook: Bool,
     ) {
+      change = hasHook ? Lock(nil) : nil
       (self.url, self.conditions, self.resumption) = (url, conditions, resumption)
       (self.stored, self.lease, self.ask, self.time) = (stored, lease, ask, time)
     }
 
     /// Returns the same question for the whole body.
     func whole(ask: SourceRecord.Ask, time: Date) -> Question {
-      Question(url, conditions, nil, stored, lease, ask: ask, time: time)
+      Question(url, conditions, nil, stored, lease, ask: ask, time: time, hasHook: change != nil)
     }
   }
 
-  private func ask(_ first: Question, _ trace: StageTrace?) async throws(LoadError) -> FetchedBytes {
-    if request.cachePolicy == .reload { context.network.failures.forget(key) }
-    var question = first
-    while true {
-      if let bytes = try received(try await end(of: question, trace), question, trace) { return bytes }
-      // The server refused to resume. It happens once, since no partial download is left.
-      question = question.whole(ask: context.sources.nextAsk(), time: context.clock.now)
-      if let partials = context.partials {
-        await context.elsewhere { [key] in await partials.remove(key) }
-      }
-    }
-  }
-
-  /// Sends a request and waits for the end of its response.
-  private func end(of question: Question, _ trace: StageTrace?) async throws(LoadError) -> Box<BodySink.End> {
-    guard !work.hasEnded else { throw .cancelled }
-    let outcome = Deferred<Result<Box<BodySink.End>, LoadError>>()
-    let transfer = send(question, trace, outcome)
-    defer {
-      work.follow(nil)
-      work.readProgress(nil)
-    }
-    return try await outcome.value(orCancelled: .failure(.cancelled)) { transfer.cancel() }.get()
-  }
-
-  @inline(never)
-  private func send(
-    _ question: Question,
-    _ trace: StageTrace?,
-    _ outcome: Deferred<Result<Box<BodySink.End>, LoadError>>,
-  ) -> Transfer {
+  /// Sends a request; the load goes on at the end of its response.
+  private func send(_ question: Question) {
     let fields = context.fields(of: request)
     let limit = context.configuration.maxResponseBytes
     var http = request.httpRequest(question.url, fields, priority: work.priority, limit: limit)
@@ -241,27 +250,38 @@ final class BytesLoad: Sendable {
     question.resumption?.ask(in: &http)
     if let resumption = question.resumption { trace?.note("resumed at", .number(resumption.count)) }
     trace?.enter("queue")
-    let sink = BodySink(plan(for: question, http, fields, trace), trace) { [work] event in
+    let sink = BodySink(plan(for: question, http, fields), trace) { [self] event in
       switch event {
       case .progress(let completed, let total): work.send(progress: completed, of: total)
       case .arriving(let data, let head): work.send(partial: FetchedBytes(data, of: head))
-      case .end(let end): outcome.resolve(.success(Box(end)))
+      case .end(let end): goOn(after: end, question)
+      case .abandoned: end(.failure(.cancelled))
       }
     }
-    let transfer = Transfer(http, by: context.network.loader, into: sink)
-    work.readProgress { sink.known }
-    work.follow { demand in
-      sink.watch(demand.interest)
-      transfer.setPriority(demand.priority)
+    work.depend(on: Transfer(http, by: context.network.loader, into: sink))
+  }
+
+  private func goOn(after response: BodySink.End, _ question: Question) {
+    guard !work.hasEnded else { return }
+    work.depend(on: nil)
+    do throws(LoadError) {
+      if let bytes = try received(response, question) { return end(.success(bytes)) }
+    } catch {
+      return end(.failure(error))
     }
-    return transfer
+    // The server refused to resume. It happens once, since no partial download is left.
+    goOn { [self] () throws(LoadError) in
+      if let partials = context.partials {
+        await context.elsewhere { [key] in await partials.remove(key) }
+      }
+      send(question.whole(ask: context.sources.nextAsk(), time: context.clock.now))
+    }
   }
 
   func plan(
     for question: Question,
     _ http: HTTPRequest,
     _ fields: HTTPFields,
-    _ trace: StageTrace?,
   ) -> BodySink.Plan {
     var plan = BodySink.Plan(
       fields: fields,
@@ -270,8 +290,8 @@ final class BytesLoad: Sendable {
       pending: context.settlement.pending,
     )
     plan.hooks = context.network.hooks
-    if let willSend = plan.hooks.willSend {
-      plan.hooks.willSend = watching(willSend, changes: question.change, fields)
+    if let willSend = plan.hooks.willSend, let change = question.change {
+      plan.hooks.willSend = watching(willSend, changes: change, fields)
     }
     if let challenge = plan.hooks.challenge {
       plan.hooks.challenge = { [work] in

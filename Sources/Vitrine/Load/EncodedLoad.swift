@@ -134,7 +134,7 @@ struct EncodedLoad: Sendable {
 
   private func fetch(_ original: KnownOriginal) async throws(LoadError) -> FetchedBytes {
     let load = context.bytesLoad(request, original: record.ask == ask ? original : .unknown, record: record)
-    return try await work.value(of: load, in: context.bytes, trace, demand: { $0.limited(to: .progress) })
+    return try await work.value(of: load, in: context.bytes, trace, limit: .progress)
   }
 
   private func make(_ original: KnownOriginal) async throws(LoadError) -> Made {
@@ -202,7 +202,7 @@ struct EncodedLoad: Sendable {
       of: context.imageLoad(request, start),
       in: context.images,
       trace,
-      demand: { $0.limited(to: .progress) },
+      limit: .progress,
     )
   }
 

@@ -8,28 +8,29 @@ extension ImageLoad {
   // MARK: Decoding
 
   /// Decodes bytes; stored bytes that are no image are fetched again, once, and the response replaces them.
-  func decode(_ bytes: FetchedBytes) async throws(LoadError) -> ImageResponse {
+  ///
+  /// It ends the load, or leaves it waiting for other bytes.
+  func decode(_ bytes: FetchedBytes, replacing stored: FetchedBytes?) async {
     do throws(LoadError) {
-      return try await image(of: bytes)
-    } catch {
-      guard !error.isCancellation, !error.isOfDecoder else { throw error }
-      guard request.cachePolicy != .cacheOnly, bytes.origin == .disk || bytes.origin == .revalidated else {
-        bytes.answer?.reject()
-        throw error
-      }
-    }
-    do throws(LoadError) {
-      var reload = request
-      reload.cachePolicy = .reload
-      let fresh = try await arrive(context.bytesLoad(reload, record: record))
-      let image = try await image(of: fresh)
+      let image = try await image(of: bytes)
       // Nothing replaces the stored bytes where a beginning suffices.
-      if fresh.image != nil { bytes.answer?.reject() }
-      return image
+      if bytes.image != nil { stored?.answer?.reject() }
+      return end(.success(image))
     } catch {
-      if !error.isCancellation, !error.isOfDecoder { bytes.answer?.reject() }
-      throw error
+      failed(error, of: bytes, replacing: stored)
     }
+  }
+
+  private func failed(_ error: LoadError, of bytes: FetchedBytes, replacing stored: FetchedBytes?) {
+    guard error.isOfBytes else { return end(.failure(error)) }
+    let isStored = bytes.origin == .disk || bytes.origin == .revalidated
+    guard stored == nil, isStored, request.cachePolicy != .cacheOnly else {
+      (stored ?? bytes).answer?.reject()
+      return end(.failure(error))
+    }
+    var reload = request
+    reload.cachePolicy = .reload
+    arrive(context.bytesLoad(reload, record: record), replacing: bytes)
   }
 
   private func image(of bytes: FetchedBytes) async throws(LoadError) -> ImageResponse {
@@ -39,12 +40,12 @@ extension ImageLoad {
     }
     reportCount(bytes.origin, bytes.data.count)
     let place = try await takePlace(.decode)
-    let outcome = Outcome()
     // Decoding a tiny image costs less than waking a thread.
     if isTiny(bytes.data) {
       stage?.enter("work")
-      return handing(place, to: try make(of: bytes, nil, outcome))
+      return handing(place, to: try make(of: bytes, nil, nil))
     }
+    let outcome = Outcome()
     let image = try await perform(.decode, outcome) { [self] item throws(LoadError) in
       try make(of: bytes, item, outcome)
     }
@@ -52,7 +53,7 @@ extension ImageLoad {
   }
 
   /// Decodes bytes on the calling thread, and has bytes and image stored.
-  private func make(of bytes: FetchedBytes, _ item: WorkItem?, _ outcome: Outcome) throws(LoadError) -> ImageResponse {
+  private func make(of bytes: FetchedBytes, _ item: WorkItem?, _ outcome: Outcome?) throws(LoadError) -> ImageResponse {
     let options = context.decodeOptions(of: request)
     var container = try decode(bytes.data, options, item, outcome)
     if request.keepsEncodedData { container.encodedData = bytes.data }
@@ -70,18 +71,18 @@ extension ImageLoad {
     _ data: Data,
     _ options: DecodeOptions,
     _ item: WorkItem?,
-    _ outcome: Outcome,
+    _ outcome: Outcome?,
   ) throws(LoadError) -> ImageContainer {
     let share = MemoryShare(of: context.decodeBudget)
     var options = options
-    options.isCancelled = { item?.isCancelled ?? false }
+    if let item { options.isCancelled = { item.isCancelled } }
     options.memoryShare = share
     let decoders = context.decoders
     do throws(ImageError) {
       return try context.decodeWatch.run(item, share) {
         decoders.decoders(for: request, of: data).format(of: data)
       } onStuck: { [source] error in
-        _ = BorrowedThread.run { outcome.resolve(.failure(LoadError(error, .decode, source))) }
+        _ = BorrowedThread.run { outcome?.resolve(.failure(LoadError(error, .decode, source))) }
       } _: { () throws(ImageError) in
         try decoders.decoders(for: request, of: data).decode(data, options)
       }
@@ -163,7 +164,7 @@ extension ImageLoad {
       of: load,
       in: context.images,
       stage,
-      demand: { $0.limited(to: .partials) },
+      limit: .partials,
       partial: { previews.add($0) },
     )
     reportCount(input.origin, input.byteCount)
@@ -201,7 +202,7 @@ extension ImageLoad {
 
   /// Has the number of bytes that have come from the server be the load's progress.
   private func reportCount(_ origin: ImageResponse.Origin, _ count: Int) {
-    if origin == .network { work.readProgress { WorkProgress(count, of: count) } }
+    if origin == .network { work.note(WorkProgress(count, of: count)) }
   }
 
   func perform<Output: Sendable>(
@@ -259,10 +260,11 @@ private final class ProcessedPreviews: Sendable {
 }
 
 extension LoadError {
-  /// True for a failure that says nothing about the bytes: too little time, or a process that crashed.
-  fileprivate var isOfDecoder: Bool {
+  /// True for a failure that says something about the bytes: not for a cancellation, too little time, or a process that
+  /// crashed.
+  var isOfBytes: Bool {
     let code = (cause as? ImageError)?.code
-    return code == .outOfTime || code == .decoderFailed
+    return !isCancellation && code != .outOfTime && code != .decoderFailed
   }
 
   /// Creates a ``LoadError`` from an error that the work of a stage threw.

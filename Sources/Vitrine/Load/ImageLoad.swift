@@ -9,6 +9,8 @@ import VitrineRuntime
 /// larger image, decodes the bytes, or runs one processor on the result of the previous step's load. So `[a]` and
 /// `[a, b]` share the step `a`.
 ///
+/// As in a ``BytesLoad``, no task waits for the bytes: the load goes on in ``fetched(_:replacing:)``.
+///
 /// An image that is made to be encoded has a load of its own, for which no approximate image counts
 /// (``ImageRequest/isExact``). While both run, the load that would decode waits for the other's image.
 final class ImageLoad: Sendable {
@@ -50,29 +52,59 @@ final class ImageLoad: Sendable {
     record = context.sources.record(of: request.keys.fetch)
     // Bytes may be older than the load that begins with them.
     ask = min(record.ask, start.bytes?.ask ?? .max)
+    if request.isExact { context.countExactLoads(1) }
   }
 
-  func load() async throws(LoadError) -> ImageResponse {
-    do throws(LoadError) {
-      let image = try await carryOut(decide())
-      stages?.end()
-      return image
-    } catch {
-      stages?.fail(error, isAbandoned: work.hasEnded)
-      throw error
+  deinit {
+    if request.isExact { context.countExactLoads(-1) }
+  }
+
+  func load() {
+    if let step = stepAtOnce() { return carryOut(step) }
+    goOn { [self] () throws(LoadError) in carryOut(try await decide()) }
+  }
+
+  /// Continues in a task.
+  private func goOn(_ body: @escaping @Sendable () async throws(LoadError) -> Void) {
+    let isWanted = work.goOn { [self] in
+      do throws(LoadError) {
+        try await body()
+      } catch {
+        end(.failure(error))
+      }
     }
+    if !isWanted { end(.failure(.cancelled)) }
+  }
+
+  /// Ends the load, once for all of its callers.
+  func end(_ result: Result<ImageResponse, LoadError>) {
+    switch result {
+    case .success: stages?.end()
+    case .failure(let error): stages?.fail(error, isAbandoned: work.hasEnded)
+    }
+    work.end(result)
   }
 
   // MARK: Deciding
 
-  /// The step that a plan has decided on; one reference, since the function that carries it out may wait long.
-  private indirect enum Step: Sendable {
+  /// The step that a plan has decided on.
+  private enum Step: Sendable {
     case serve(ImageResponse)
     case confirm(LoadedImage, from: ImageResponse.Origin, KnownOriginal)
     case resample(LargerVariant)
     case process(SharedLoad<ImageResponse>)
     case decode(FetchedBytes)
     case fetch(KnownOriginal)
+  }
+
+  private typealias Found = FinishedSearch.Found
+
+  /// Returns the step if nothing has to be awaited for it.
+  private func stepAtOnce() -> Step? {
+    guard case .unknown = start, !request.isExact, !context.hasExactLoads else { return nil }
+    let found = findInMemory()
+    guard FinishedSearch(request, upTo: step, found.findings, context) == nil else { return nil }
+    return next(of: plan(of: found), found)
   }
 
   private func decide() async throws(LoadError) -> Step {
@@ -82,84 +114,71 @@ final class ImageLoad: Sendable {
       let found = await find()
       return try await step(of: plan(of: found), found)
     case .plan(let plan, let stored, let original):
-      let found = Box(Found(findings: Findings(), original: original, stored: stored))
-      return try await step(of: Box(plan), found)
+      return try await step(of: plan, Found(findings: Findings(), original: original, stored: stored))
     case .bytes(let bytes): return making(of: bytes)
     case .anew(let original): return makingAnew(original)
     }
   }
 
-  private typealias Found = FinishedSearch.Found
-
-  // As in a `BytesLoad`, whatever need not wait is a function that is not inlined: the load may wait long for its bytes.
+  private func findInMemory() -> Found {
+    Found(findings: context.findingsInMemory(request, step: step, at: context.clock.now), original: .unknown)
+  }
 
   /// Looks in memory, and on disk if that may help.
-  private func find() async -> Box<Found> {
-    let (found, search) = findInMemory()
-    guard let search else { return found }
+  private func find() async -> Found {
+    var found = findInMemory()
+    guard let search = FinishedSearch(request, upTo: step, found.findings, context) else { return found }
     stages?.enter(.finished)
     stage?.enter("look-up")
-    return refreshed(await context.elsewhere { Box(await search.value.find()) })
-  }
-
-  @inline(never)
-  private func findInMemory() -> (Box<Found>, Box<FinishedSearch>?) {
-    let findings = context.findingsInMemory(request, step: step, at: context.clock.now)
-    let search = FinishedSearch(request, upTo: step, findings, context)
-    return (Box(Found(findings: findings, original: .unknown)), search.map { Box($0) })
-  }
-
-  /// Returns the findings on disk with those in memory, which may have changed since.
-  @inline(never)
-  private func refreshed(_ box: Box<Found>) -> Box<Found> {
-    var found = box.value
+    found = await context.elsewhere { await search.find() }
     if case .none = found.stored { stage?.note("found", .flag(false)) } else { stage?.note("found", .flag(true)) }
     context.settlement.drop(found.damaged)
-    let inMemory = context.findingsInMemory(request, step: step, at: context.clock.now)
+    // The findings in memory may have changed since.
+    let inMemory = findInMemory().findings
     (found.findings.known, found.findings.larger) = (inMemory.known, inMemory.larger)
-    return Box(found)
+    return found
   }
 
-  @inline(never)
-  private func plan(of found: Box<Found>) -> Box<LoadPlan> {
+  private func plan(of found: Found) -> LoadPlan {
     let (fields, now) = (context.fields(of: request), context.clock.now)
-    let plan = LoadPlan(request, upTo: step, found.value.findings, fields: fields, now: now)
+    let plan = LoadPlan(request, upTo: step, found.findings, fields: fields, now: now)
     context.settlement.drop(plan.orphans)
-    return Box(plan)
+    return plan
   }
 
-  private func step(of plan: Box<LoadPlan>, _ found: Box<Found>) async throws(LoadError) -> Step {
+  private func step(of plan: LoadPlan, _ found: Found) async throws(LoadError) -> Step {
     // A load that waits for this one makes nothing.
-    if plan.value.isOfBytes, !request.isExact, let image = try await counterpart() { return .serve(image) }
+    if plan.isOfBytes, !request.isExact, let image = try await counterpart() { return .serve(image) }
     if let next = next(of: plan, found) { return next }
     return try await reading(plan, found)
   }
 
   /// Returns the step of a plan; `nil` if a finished image has to be read first.
-  @inline(never)
-  private func next(of box: Box<LoadPlan>, _ found: Box<Found>) -> Step? {
-    let (plan, original) = (box.value, found.value.original)
+  private func next(of plan: LoadPlan, _ found: Found) -> Step? {
     guard plan.step == step else {
-      return .process(context.imageLoad(request, step: step - 1, .plan(plan, found.value.stored, original)))
+      return .process(context.imageLoad(request, step: step - 1, .plan(plan, found.stored, found.original)))
     }
     switch plan.base {
-    case .memory(let image, let use): return serving(image, from: .memory, use, original)
+    case .memory(let image, let use): return serving(image, from: .memory, use, found.original)
     case .finished: return nil
     case .larger(let larger): return .resample(larger)
-    case .bytes: return .fetch(original)
+    case .bytes: return .fetch(found.original)
     }
   }
 
   // MARK: Carrying out a plan
 
-  private func carryOut(_ step: Step) async throws(LoadError) -> ImageResponse {
+  private func carryOut(_ step: Step) {
     switch step {
-    case .serve(let image): image
-    case .confirm(let image, let origin, let original): try await confirm(image, from: origin, original)
-    case .resample(let larger): try await resample(larger)
-    case .process(let load): try await process(load)
-    case .decode(let bytes): try await decode(bytes)
-    case .fetch(let original): try await decodeFetched(original)
+    case .serve(let image): end(.success(image))
+    case .confirm(let image, let origin, let original):
+      goOn { [self] () throws(LoadError) in try await confirm(image, from: origin, original) }
+    case .resample(let larger): goOn { [self] () throws(LoadError) in end(.success(try await resample(larger))) }
+    case .process(let load): goOn { [self] () throws(LoadError) in end(.success(try await process(load))) }
+    case .decode(let bytes): fetched(.success(bytes))
+    case .fetch(let original):
+      stages?.enter(.decode)
+      arrive(context.bytesLoad(request, original: current(original), record: record))
     }
   }
 
@@ -203,36 +222,24 @@ final class ImageLoad: Sendable {
   // MARK: Finished images on disk
 
   /// Reads the finished image with which a plan begins.
-  private func reading(_ plan: Box<LoadPlan>, _ found: Box<Found>) async throws(LoadError) -> Step {
+  private func reading(_ plan: LoadPlan, _ found: Found) async throws(LoadError) -> Step {
+    guard case .finished(let finished, let use) = plan.base else { return .fetch(found.original) }
     var image: LoadedImage?
-    switch found.value.stored {
+    switch found.stored {
     case .image(let stored): image = stored
     case .none: break
-    case .entry: image = try await perform(.decode) { _ in found.value.read() }
+    case .entry: image = try await perform(.decode) { _ in found.read() }
     }
-    guard let step = using(image, plan, found) else {
+    guard let image else {
       // It cannot be read, so the load continues without it.
-      let rest = without(plan, found)
-      return try await self.step(of: self.plan(of: rest), rest)
+      context.settlement.drop([finished.key])
+      var rest = found
+      rest.findings.finished.removeAll { $0.key == finished.key }
+      rest.stored = .none
+      return try await step(of: self.plan(of: rest), rest)
     }
-    return step
-  }
-
-  @inline(never)
-  private func using(_ image: LoadedImage?, _ plan: Box<LoadPlan>, _ found: Box<Found>) -> Step? {
-    guard let image, case .finished(_, let use) = plan.value.base else { return nil }
     if use != .confirm { context.settlement.keepInMemory(made(image)) }
-    return serving(image, from: .disk, use, found.value.original)
-  }
-
-  @inline(never)
-  private func without(_ plan: Box<LoadPlan>, _ found: Box<Found>) -> Box<Found> {
-    guard case .finished(let finished, _) = plan.value.base else { return found }
-    context.settlement.drop([finished.key])
-    var rest = found.value
-    rest.findings.finished.removeAll { $0.key == finished.key }
-    rest.stored = .none
-    return Box(rest)
+    return serving(image, from: .disk, use, found.original)
   }
 
   // MARK: Revalidating
@@ -242,12 +249,12 @@ final class ImageLoad: Sendable {
     _ known: LoadedImage,
     from origin: ImageResponse.Origin,
     _ original: KnownOriginal,
-  ) async throws(LoadError) -> ImageResponse {
+  ) async throws(LoadError) {
     stages?.enter(.confirm)
     let bytes: FetchedBytes
     do throws(LoadError) {
       // All of the bytes could not confirm an image made from their beginning, and are not wanted.
-      guard !known.contentID.isOfBeginning else { return try await carryOut(makingAnew(original)) }
+      guard !known.contentID.isOfBeginning else { return end(.success(try await madeAnew(original))) }
       bytes = try await fetch(original)
     } catch {
       // A reload gets an error rather than a stale image.
@@ -255,9 +262,9 @@ final class ImageLoad: Sendable {
         throw error
       }
       stage?.note("fallback", .text(error.detail))
-      return ImageResponse(known, from: .memory, isStale: true)
+      return end(.success(ImageResponse(known, from: .memory, isStale: true)))
     }
-    guard bytes.contentID == known.contentID else { return try await carryOut(making(of: bytes)) }
+    guard bytes.contentID == known.contentID else { return carryOut(making(of: bytes)) }
     let image = known.with(bytes.validity, status: bytes.status)
     // The bytes are known to be an image.
     bytes.answer?.accept()
@@ -265,7 +272,13 @@ final class ImageLoad: Sendable {
     let isRenewed = origin == .memory && (bytes.origin != .disk || bytes.isStale)
     if !isRenewed { context.settlement.keepInMemory(made(image)) }
     context.settlement.renewFinished(made(image), isInMemory: origin == .memory)
-    return ImageResponse(image, from: bytes)
+    end(.success(ImageResponse(image, from: bytes)))
+  }
+
+  /// Returns the image that another load makes from the bytes, wherever they are.
+  private func madeAnew(_ original: KnownOriginal) async throws(LoadError) -> ImageResponse {
+    let load = context.imageLoad(request, step: step, .anew(current(original)), isShared: false)
+    return try await work.value(of: load, in: context.images, stage, partial: { [work] in work.send(partial: $0) })
   }
 
   // MARK: Fetching
@@ -275,22 +288,30 @@ final class ImageLoad: Sendable {
 
   func fetch(_ original: KnownOriginal) async throws(LoadError) -> FetchedBytes {
     let load = context.bytesLoad(request, original: current(original), record: record)
-    return try await work.value(of: load, in: context.bytes, stage, demand: { $0.limited(to: .progress) })
+    return try await work.value(of: load, in: context.bytes, stage, limit: .progress)
   }
 
   /// Fetches the bytes, and makes previews of them as they arrive, or the image, once their beginning suffices.
-  func arrive(_ load: SharedLoad<FetchedBytes>) async throws(LoadError) -> FetchedBytes {
-    let outcome = Deferred<Result<FetchedBytes, LoadError>>()
-    let arrival = Arrival(request, context, work, outcome) { [self] in made($0) }
-    defer { arrival.stop() }
-    return try await work.value(
-      of: load,
-      in: context.bytes,
-      stage,
-      demand: { arrival.demand(on: $0) },
-      outcome: outcome,
-      partial: { arrival.follow($0) },
-    )
+  ///
+  /// - Parameters:
+  ///   - load: The load of the bytes.
+  ///   - stored: The stored bytes that are no image, in whose place others are fetched.
+  func arrive(_ load: SharedLoad<FetchedBytes>, replacing stored: FetchedBytes? = nil) {
+    guard !work.hasEnded else { return end(.failure(.cancelled)) }
+    stage?.enter("wait")
+    Arrival(self, replacing: stored).begin(load)
+  }
+
+  /// Goes on with the bytes.
+  func fetched(_ result: Result<FetchedBytes, LoadError>, replacing stored: FetchedBytes? = nil) {
+    switch result {
+    case .success(let bytes):
+      let isWanted = work.goOn { [self] in await decode(bytes, replacing: stored) }
+      if !isWanted { end(.failure(.cancelled)) }
+    case .failure(let error):
+      if error.isOfBytes { stored?.answer?.reject() }
+      end(.failure(error))
+    }
   }
 
   /// Makes the image from its bytes, wherever they are, with all processors.
@@ -304,10 +325,5 @@ final class ImageLoad: Sendable {
     guard step == 0 else { return .process(context.imageLoad(request, step: step - 1, .bytes(bytes))) }
     stages?.enter(.decode)
     return .decode(bytes)
-  }
-
-  func decodeFetched(_ original: KnownOriginal) async throws(LoadError) -> ImageResponse {
-    stages?.enter(.decode)
-    return try await decode(try await arrive(context.bytesLoad(request, original: current(original), record: record)))
   }
 }

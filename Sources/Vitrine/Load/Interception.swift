@@ -1,7 +1,7 @@
 import VitrineRuntime
 
 /// The interceptors of one task, and the loads of the images that they ask for.
-final class Interception: Sendable {
+final class Interception: WorkDependency {
   private typealias Outcome = Deferred<Result<ImageResponse, LoadError>>
 
   /// A load of an interceptor.
@@ -12,7 +12,8 @@ final class Interception: Sendable {
   }
 
   private struct State {
-    var loads: [ObjectIdentifier: Load] = [:]
+    var loads: [Int: Load] = [:]
+    var lastLoad = 0
     var hasEnded = false
   }
 
@@ -52,6 +53,20 @@ final class Interception: Sendable {
     }
   }
 
+  // MARK: The dependency of the task's load
+
+  var progress: WorkProgress? {
+    subscriptions.compactMap(\.progress).max { $0.completed < $1.completed }
+  }
+
+  func setDemand(_ demand: WorkDemand?) {
+    // The interceptors learn of the end by the cancellation of their `Task`.
+    guard let demand else { return }
+    for subscription in subscriptions { subscription.setDemand(demand) }
+  }
+
+  private var subscriptions: [any LoadSubscription] { state.withLock { $0.loads.values.map(\.subscription) } }
+
   /// Calls the interceptors on Swift's own executor; an interceptor that ignores its cancellation is not waited for.
   private func run(
     _ depth: Int,
@@ -59,13 +74,7 @@ final class Interception: Sendable {
     _ trace: StageTrace?,
   ) async throws(LoadError) -> ImageResponse {
     let outcome = Outcome()
-    handle.follow { [self] demand in
-      for load in state.withLock({ Array($0.loads.values) }) { load.subscription.setDemand(demand) }
-    }
-    handle.readProgress { [self] in
-      let known = state.withLock({ Array($0.loads.values) }).compactMap(\.subscription.progress)
-      return known.max { $0.completed < $1.completed }
-    }
+    handle.depend(on: self)
     let task = Task(executorPreference: context.stepper) { [self] in
       await Self.$depth.withValue(depth) {
         do throws(LoadError) {
@@ -82,7 +91,7 @@ final class Interception: Sendable {
       return Array(state.loads.values)
     }
     for load in left { leave(load) }
-    handle.follow(nil)
+    handle.depend(on: nil)
     return try result.get()
   }
 
@@ -116,7 +125,10 @@ final class Interception: Sendable {
     let request = request.prepared(by: nil)
     if let hit = context.imageInMemory(request), !hit.isStale { return hit }
     let outcome = Outcome()
-    let id = ObjectIdentifier(outcome)
+    let id = state.withLock { state in
+      state.lastLoad += 1
+      return state.lastLoad
+    }
     let cancelled = LoadError(.cancelled, .request, request.name, "cancelled")
     let result: Result<ImageResponse, LoadError> = await withTaskCancellationHandler {
       guard !Task.isCancelled, !state.withLock({ $0.hasEnded }) else { return .failure(cancelled) }
@@ -148,7 +160,7 @@ final class Interception: Sendable {
         handle.demand,
         subscribed: subscribed,
         receive: receive,
-        work: load.work,
+        start: load.start,
       )
       return await outcome.value()
     } onCancel: {
@@ -157,7 +169,7 @@ final class Interception: Sendable {
     return try result.get()
   }
 
-  private func leave(_ id: ObjectIdentifier) {
+  private func leave(_ id: Int) {
     if let load = state.withLock({ $0.loads.removeValue(forKey: id) }) { leave(load) }
   }
 

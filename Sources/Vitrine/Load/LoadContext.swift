@@ -12,6 +12,8 @@ final class LoadContext: PlanContext, @unchecked Sendable {
   let files = SharedWork<LoadKey, EncodedImage, LoadError>(executor: .inline)
   /// The loads that wait for the load of the same image.
   let counterparts = Counterparts()
+  /// The number of loads of images that are made to be encoded.
+  private let exactLoads = Atomic(0)
   /// The number of the last load that is not shared.
   private let lastTask = Atomic(0)
   let decodeQueue: WorkQueue
@@ -137,18 +139,25 @@ final class LoadContext: PlanContext, @unchecked Sendable {
 
   // MARK: Loads
 
+  /// A Boolean value that indicates whether images are being made to be encoded.
+  var hasExactLoads: Bool { exactLoads.load(ordering: .relaxed) > 0 }
+
+  /// Counts a load of an image that is made to be encoded, at its beginning or its end.
+  func countExactLoads(_ change: Int) { exactLoads.add(change, ordering: .relaxed) }
+
   /// Returns the load of a request's image after some of its processors, by default all; a new one begins with `start`.
   func imageLoad(
     _ request: ImageRequest,
     step: Int? = nil,
     _ start: ImageLoad.Start = .unknown,
+    isShared: Bool = true,
   ) -> SharedLoad<ImageResponse> {
     let request = varied(request)
     let step = step ?? request.processors.count
-    let key = shared(imageKey(of: request, step: step), !isOutdated(start.bytes, of: request))
+    let key = shared(imageKey(of: request, step: step), isShared && !isOutdated(start.bytes, of: request))
     guard request.alternatives != nil else {
-      return SharedLoad(key: key) { [self] handle throws(LoadError) in
-        try await ImageLoad(request, step: step, start, self, handle).load()
+      return SharedLoad(key: key) { [self] handle in
+        ImageLoad(request, step: step, start, self, handle).load()
       }
     }
     return SharedLoad(key: key) { [self] handle throws(LoadError) in
@@ -180,7 +189,8 @@ final class LoadContext: PlanContext, @unchecked Sendable {
     // The known entry belongs to another variant.
     let isOther = request.keys.fetch != known
     let (original, record) = isOther ? (.unknown, nil) : (original, record)
-    let key = shared(bytesKey(of: request), request.alternatives == nil)
+    let sharedKey = bytesKey(of: request)
+    let key = shared(sharedKey, request.alternatives == nil)
     guard request.alternatives == nil else {
       return SharedLoad(key: key) { [self] handle throws(LoadError) in
         try await traced(.sources, request.name, handle) { trace throws(LoadError) in
@@ -195,15 +205,19 @@ final class LoadContext: PlanContext, @unchecked Sendable {
         try await LocalLoad(request.keys.source, self, handle).load()
       }
     }
-    return SharedLoad(key: key) { [self] handle throws(LoadError) in
-      if request.cachePolicy != .reload, !request.revalidates, let bytes = arrived.bytes(for: key),
-        bytes.validity.isFresh(at: clock.now, request), !isOutdated(bytes, of: request)
-      {
-        return bytes
-      }
+    return SharedLoad(key: key) { [self] handle in
+      if let bytes = arrivedBytes(for: key, of: request) { return handle.end(.success(bytes)) }
       let record = record ?? sources.record(of: request.keys.fetch)
-      return try await BytesLoad(request, original, record, self, handle).load()
+      BytesLoad(request, sharedKey, original, record, self, handle).load()
     }
+  }
+
+  /// Returns bytes that have just come and still answer a request.
+  private func arrivedBytes(for key: LoadKey, of request: ImageRequest) -> FetchedBytes? {
+    guard request.cachePolicy != .reload, !request.revalidates, let bytes = arrived.bytes(for: key),
+      bytes.validity.isFresh(at: clock.now, request), !isOutdated(bytes, of: request)
+    else { return nil }
+    return bytes
   }
 
   /// Returns true if the bytes of a request are being fetched.
@@ -340,7 +354,7 @@ extension SharedWork where Key == LoadKey, Failure == LoadError {
       case .progress, .partial: break
       }
     }
-    subscribe(to: load.key, demand, receive: receive, work: load.work)
+    subscribe(to: load.key, demand, receive: receive, start: load.start)
   }
 }
 

@@ -198,7 +198,7 @@ public final class LoadTask<Value: Sendable>: Identifiable, Sendable {
       isCaller: isCaller,
       subscribed: subscribed,
       receive: receive,
-      work: load.work,
+      start: load.start,
     )
   }
 

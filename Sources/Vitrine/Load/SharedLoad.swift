@@ -1,24 +1,32 @@
 import VitrineRuntime
 
-/// A load by its key, and the function that carries it out if no load with that key is running.
+/// A load by its key, and the function that begins it if no load with that key is running.
 struct SharedLoad<Value: Sendable>: Sendable {
   typealias Handle = WorkHandle<LoadKey, Value, LoadError>
 
   let key: LoadKey
-  let work: @Sendable (Handle) async throws(LoadError) -> Value
+  let start: SharedWork<LoadKey, Value, LoadError>.Start
+
+  init(key: LoadKey, start: @escaping SharedWork<LoadKey, Value, LoadError>.Start) {
+    (self.key, self.start) = (key, start)
+  }
+
+  /// Creates a load whose work is an `async` function.
+  init(key: LoadKey, work: @escaping SharedWork<LoadKey, Value, LoadError>.Work) {
+    self.init(key: key) { handle in handle.goOn(with: work) }
+  }
 }
 
 extension WorkHandle where Key == LoadKey, Failure == LoadError {
   /// Waits for another load, to which this one passes its demand, and whose progress is its own.
   ///
-  /// The other load is left when this one loses its subscribers, and when `outcome` is set from outside.
+  /// The other load is left when this one loses its subscribers.
   ///
   /// - Parameters:
   ///   - load: The other load.
   ///   - works: The table of the other load.
   ///   - trace: The stage that waits.
-  ///   - demand: Returns the demand on the other load for a demand on this one.
-  ///   - outcome: The place of the result.
+  ///   - limit: The most interest in the other load; with it, that load does not store its result. Defaults to no limit.
   ///   - partial: Receives values before the end.
   /// - Returns: The result of the other load.
   /// - Throws: The error of the other load; `.cancelled` if this one has lost its subscribers.
@@ -26,16 +34,23 @@ extension WorkHandle where Key == LoadKey, Failure == LoadError {
     of load: SharedLoad<Input>,
     in works: SharedWork<LoadKey, Input, LoadError>,
     _ trace: StageTrace?,
-    demand: @escaping @Sendable (WorkDemand) -> WorkDemand = { $0 },
-    outcome: Deferred<Result<Input, LoadError>> = Deferred(),
+    limit: WorkDemand.Interest? = nil,
     partial: @escaping @Sendable (Input) -> Void = { _ in },
   ) async throws(LoadError) -> Input {
     // After a look-up, the load may be wanted no more.
     guard !hasEnded else { throw .cancelled }
     trace?.enter("wait")
+    let outcome = Deferred<Result<Input, LoadError>>()
     let receive = receiver(trace, outcome, partial)
-    let subscription = works.subscribe(to: load.key, demand(self.demand), receive: receive, work: load.work)
-    return try await value(of: subscription, demand, outcome)
+    works.subscribe(
+      to: load.key,
+      demand,
+      limit: limit,
+      subscribed: { depend(on: $0) },
+      receive: receive,
+      start: load.start,
+    )
+    return try await value(of: outcome)
   }
 
   /// Joins another load if it is running, and waits for it; returns `nil` if it is not.
@@ -48,7 +63,8 @@ extension WorkHandle where Key == LoadKey, Failure == LoadError {
     let outcome = Deferred<Result<Input, LoadError>>()
     guard let joined = works.join(key, demand, receive: receiver(trace, outcome, partial)) else { return nil }
     trace?.enter("wait")
-    return try await value(of: joined, { $0 }, outcome)
+    depend(on: joined)
+    return try await value(of: outcome)
   }
 
   private func receiver<Input>(
@@ -66,17 +82,10 @@ extension WorkHandle where Key == LoadKey, Failure == LoadError {
     }
   }
 
-  private func value<Input>(
-    of subscription: SharedWorkSubscription<LoadKey, Input, LoadError>,
-    _ demand: @escaping @Sendable (WorkDemand) -> WorkDemand,
-    _ outcome: Deferred<Result<Input, LoadError>>,
-  ) async throws(LoadError) -> Input {
-    follow { subscription.setDemand(demand($0)) }
-    readProgress { subscription.progress }
-    let result = await outcome.value(orCancelled: .failure(.cancelled)) { subscription.cancel() }
-    subscription.cancel()
-    follow(nil)
-    readProgress(nil)
+  /// Waits for the object on which this load depends, and which is cancelled with it.
+  private func value<Output>(of outcome: Deferred<Result<Output, LoadError>>) async throws(LoadError) -> Output {
+    let result = await outcome.value(orCancelled: .failure(.cancelled))
+    depend(on: nil)
     return try result.get()
   }
 
@@ -112,10 +121,8 @@ extension WorkHandle where Key == LoadKey, Failure == LoadError {
     } catch {
       throw full()
     }
-    followPriority(item)
-    let result = await outcome.value(orCancelled: .failure(.cancelled)) { item.cancel() }
-    follow(nil)
-    return try result.get()
+    depend(on: item)
+    return try await value(of: outcome)
   }
 }
 

@@ -9,12 +9,9 @@ enum TaskNumber {
 }
 
 /// The subscription of a task to shared work of any value.
-protocol LoadSubscription: Sendable {
-  var progress: WorkProgress? { get }
-
+protocol LoadSubscription: WorkDependency {
   func cancel()
   func setPriority(_ priority: Priority)
-  func setDemand(_ demand: WorkDemand)
   func watch(_ interest: WorkDemand.Interest)
 }
 
@@ -27,7 +24,6 @@ extension SharedWorkSubscription: LoadSubscription {}
 struct TaskState<Value: Sendable>: Sendable {
   typealias Event = LoadEvent<Value>
   typealias Outcome = Result<Value, LoadError>
-  private typealias Waiter = CheckedContinuation<Outcome, Never>
 
   /// An update for the listeners.
   private enum News: Sendable {
@@ -43,7 +39,7 @@ struct TaskState<Value: Sendable>: Sendable {
     var priority: Priority
     /// The highest priority that the task's scope allows.
     var priorityLimit = Priority.veryHigh
-    var waiters: [Waiter] = []
+    var waiters: [Waiter<Outcome>] = []
     var streams: [Int: AsyncStream<Event>.Continuation] = [:]
     var nextID = 0
     var observer: (@Sendable (Event) -> Void)?
@@ -160,12 +156,12 @@ struct TaskState<Value: Sendable>: Sendable {
 
   /// Waits for the end; may be called any number of times, by several callers.
   func outcome() async -> Outcome {
-    await withCheckedContinuation { continuation in
+    await Waiter.wait { waiter in
       let known = values.withLock { values -> Outcome? in
-        if values.result == nil { values.waiters.append(continuation) }
+        if values.result == nil { values.waiters.append(waiter) }
         return values.result
       }
-      if let known { continuation.resume(returning: known) }
+      if let known { waiter.resume(returning: known) }
     }
   }
 
@@ -218,7 +214,7 @@ struct TaskState<Value: Sendable>: Sendable {
   /// Callers that await the response are resumed at once, even while an observer handles an earlier event;
   /// `beforeWaiters` is called before that.
   func deliver(beforeWaiters: (Outcome) -> Void) {
-    let (waiters, result) = values.withLock { values -> ([Waiter], Outcome?) in
+    let (waiters, result) = values.withLock { values -> ([Waiter<Outcome>], Outcome?) in
       guard values.result != nil else { return ([], nil) }
       defer { values.waiters = [] }
       return (values.waiters, values.result)

@@ -2,6 +2,97 @@ import VitrineCaching
 import VitrineHTTP
 import VitrineRuntime
 
+/// A search for the stored bytes of a URL, which changes nothing.
+struct BytesSearch: Sendable {
+  /// The findings, with the bytes where the plan needs them.
+  struct Found: Sendable {
+    var findings = Findings()
+    var entry: CachedData?
+  }
+
+  private let request: ImageRequest
+  let url: HTTPURL
+  private let source: String
+  private let context: PlanContext
+  private let disk: (any DataCaching)?
+  /// A Boolean value that indicates whether look-ups do not count as use.
+  private let isPeeking: Bool
+
+  init(_ request: ImageRequest, _ url: HTTPURL, _ source: String, _ context: PlanContext, isPeeking: Bool = false) {
+    (self.request, self.url, self.source, self.context) = (request, url, source, context)
+    self.isPeeking = isPeeking
+    disk = request.cachePolicy == .reload ? nil : context.disk(for: request, .diskReads)
+  }
+
+  private var fields: HTTPFields { context.fields(of: request) }
+
+  /// The store of broken downloads, if this request may resume one.
+  private var partials: Partials.Store? {
+    context.partials.flatMap { $0.allowsReading(request) ? $0.store : nil }
+  }
+
+  /// Returns the findings if no wait is necessary, `nil` otherwise.
+  func found(_ original: KnownOriginal) -> Found? {
+    if case .unknown = original, disk != nil { return nil }
+    let found = found(original.entry, uptime: context.clock.uptime)
+    return dependsOnMore(found, now: context.clock.now) ? nil : found
+  }
+
+  /// Looks for the bytes and, if a request would be sent, for everything else that the plan depends on.
+  func find(_ original: KnownOriginal) async -> Found {
+    var entry = original.entry
+    if case .unknown = original { entry = await readOriginal() }
+    var found = found(entry, uptime: context.clock.uptime)
+    guard dependsOnMore(found, now: context.clock.now) else { return found }
+    found.findings.access = await context.network.accessNow(on: context.hookQueue)
+    guard case .disk(let disk) = partials, dependsOnMore(found, now: context.clock.now) else { return found }
+    found.findings.partial = await Resumption(for: request.keys.fetch, in: disk, fields: fields)
+    return found
+  }
+
+  /// Returns `true` if a request would be sent and findings are missing that could change the plan.
+  private func dependsOnMore(_ found: Found, now: Date) -> Bool {
+    (context.network.access != nil || hasPartialsOnDisk)
+      && context.bytesPlan(request, source, found.findings, now: now).asks
+  }
+
+  private var hasPartialsOnDisk: Bool { if case .disk = partials { true } else { false } }
+
+  private func readOriginal() async -> CachedData? {
+    guard let disk else { return nil }
+    let key = request.keys.fetch
+    // A delegate may be slow to decide about storage.
+    if context.delegate == nil { await context.settlement.pending.finished(for: key) }
+    return isPeeking ? await disk.peek(key) : await disk.entry(for: key)
+  }
+
+  /// Returns the findings for these bytes, and any reason against a request.
+  private func found(_ entry: CachedData?, uptime: Duration) -> Found {
+    var found = Found(entry: entry)
+    found.findings.original = entry.map { Findings.Original($0.contentID, metadata: $0.metadata) }
+    found.findings.objection = context.network.objection(to: url)
+    if case .memory(let memory) = partials {
+      let key = request.keys.fetch
+      found.findings.partial = Resumption(for: key, in: memory, fields: fields, now: context.clock.now)
+    }
+    // A hook's changes are unknown until it has run: see `BytesLoad`.
+    guard context.network.hooks.willSend == nil else { return found }
+    found.findings.failure = context.network.failures.error(
+      for: request,
+      source,
+      fields: fields,
+      nil,
+      now: context.clock.now,
+      uptime: uptime,
+    )
+    return found
+  }
+}
+
+extension KnownOriginal {
+  fileprivate var entry: CachedData? { if case .entry(let entry) = self { entry } else { nil } }
+}
+
 /// The plan for the bytes of a URL: the first half of a ``LoadPlan``.
 ///
 /// The plan is a pure function of the findings, the rules of ``Freshness`` and the reasons against a request.

@@ -2,6 +2,133 @@ import VitrineCaching
 import VitrineHTTP
 import VitrineRuntime
 
+/// A search on disk, made once, for everything about an image: finished images after some of its processors, and the
+/// original.
+///
+/// It changes nothing. It also reads the image that the plan begins with.
+struct FinishedSearch: Sendable {
+  /// A stored image after its look-up; decoded if that is quick.
+  enum Stored: Sendable {
+    case none
+    case image(LoadedImage)
+    /// An image whose pixels have yet to be decoded.
+    case entry(CachedData)
+  }
+
+  struct Found: Sendable {
+    /// The findings in memory and on disk.
+    var findings: Findings
+    var original = KnownOriginal.missing
+    /// The image that the plan begins with.
+    var stored = Stored.none
+    /// The entries that cannot be read.
+    var damaged: [CacheKey] = []
+
+    /// Decodes the image that the plan begins with, if it has yet to be decoded.
+    func read() -> LoadedImage? { if case .entry(let entry) = stored { FinishedImage.image(of: entry) } else { nil } }
+  }
+
+  private let request: ImageRequest
+  private let step: Int
+  /// The step numbers at which the disk may have a better image than memory.
+  private let steps: [Int]
+  private let findings: Findings
+  private let disk: any DataCaching
+  private let context: PlanContext
+  /// A Boolean value that indicates whether look-ups do not count as use.
+  private let isPeeking: Bool
+
+  /// Creates a search; returns `nil` if the disk cannot help.
+  ///
+  /// `step` is the number of processors to run, `findings` are the findings in memory.
+  init?(
+    _ request: ImageRequest,
+    upTo step: Int,
+    _ findings: Findings,
+    _ context: PlanContext,
+    isPeeking: Bool = false,
+  ) {
+    guard request.cachePolicy != .reload, let disk = context.disk(for: request, .diskReads) else { return nil }
+    let first = findings.known.map { $0.step + 1 } ?? (findings.larger == nil ? 0 : 1)
+    let storage = context.storage(of: request)
+    steps = stride(from: step, through: first, by: -1).filter { storage.looksForFinished(request, step: $0) }
+    guard !steps.isEmpty else { return nil }
+    (self.request, self.step, self.findings) = (request, step, findings)
+    (self.disk, self.context, self.isPeeking) = (disk, context, isPeeking)
+  }
+
+  func find() async -> Found {
+    var found = Found(findings: findings)
+    let keys = steps.map { request.keys.key(step: $0) } + [request.keys.fetch]
+    // A delegate may be slow to decide about storage.
+    if context.delegate == nil { await context.settlement.pending.finished(for: request.keys.fetch) }
+    let heads = await disk.heads(for: keys)
+    // A custom cache may return too few heads, which say nothing.
+    guard heads.count == keys.count else {
+      found.original = .unknown
+      return found
+    }
+    var entries: [CacheKey: CachedData] = [:]
+    for (step, (key, head)) in zip(steps, zip(keys, heads)) {
+      guard let head else { continue }
+      entries[key] = CachedData(head)
+      let header = head.kind == .finished ? FinishedImage.Header(encoded: head.metadata) : nil
+      let validity = header?.validity(until: head.expires)
+      found.findings.finished.append(
+        Findings.Finished(
+          key: key,
+          step: step,
+          contentID: head.contentID,
+          validity: validity,
+          isApproximate: header?.isApproximate ?? false,
+        )
+      )
+    }
+    if let head = heads.last, let head {
+      found.findings.original = Findings.Original(head.contentID, metadata: head.metadata)
+      found.original = CachedData(head).map { .entry($0) } ?? .unknown
+    }
+    await read(entries, &found)
+    return found
+  }
+
+  /// Reads the image that the plan begins with; an unreadable image is dropped, and the plan made again.
+  private func read(_ entries: [CacheKey: CachedData], _ found: inout Found) async {
+    let fields = context.fields(of: request)
+    while case .finished(let finished, _) = LoadPlan(
+      request,
+      upTo: step,
+      found.findings,
+      fields: fields,
+      now: context.clock.now,
+    ).base {
+      var entry = entries[finished.key]
+      if entry == nil { entry = isPeeking ? await disk.peek(finished.key) : await disk.entry(for: finished.key) }
+      if let entry, entry.contentID == finished.contentID {
+        guard FinishedImage.isQuicklyRead(entry) else { return found.stored = .entry(entry) }
+        if let image = FinishedImage.image(of: entry) { return found.stored = .image(image) }
+        found.damaged.append(finished.key)
+      }
+      found.findings.finished.removeAll { $0.key == finished.key }
+    }
+  }
+}
+
+extension CachedData {
+  /// Creates the entry, if the head came with its bytes.
+  fileprivate init?(_ head: CachedDataHead) {
+    guard let data = head.data else { return nil }
+    self.init(
+      data: data,
+      kind: head.kind,
+      metadata: head.metadata,
+      contentID: head.contentID,
+      expires: head.expires,
+      stored: head.stored,
+    )
+  }
+}
+
 /// The plan for an image: where to begin, and which processors to run.
 ///
 /// The plan is a pure function of the request, the findings and the time. Loads carry it out, `explain` prints it, and

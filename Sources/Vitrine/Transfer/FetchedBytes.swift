@@ -6,7 +6,7 @@ import VitrineRuntime
 
 /// The result of a fetch.
 ///
-/// It is one pointer wide: functions that wait for bytes must not have room for all of their properties.
+/// It is two pointers wide: functions that wait for bytes must not have room for all of their properties.
 @dynamicMemberLookup
 struct FetchedBytes: Sendable {
   struct Fields: Sendable {
@@ -25,8 +25,6 @@ struct FetchedBytes: Sendable {
     var url: String?
     /// A Boolean value that indicates whether the bytes are a small picture of the source that another program has made.
     var isThumbnail = false
-    /// The receiver of a verdict on the bytes; `nil` if none is needed.
-    var answer: Answer?
     /// The place of the request that fetched or revalidated the bytes; `nil` without a request.
     var ask: SourceRecord.Ask?
     /// The head of a body that is still arriving; `nil` for whole bytes.
@@ -36,6 +34,8 @@ struct FetchedBytes: Sendable {
   }
 
   private var fields: Box<Fields>
+  /// The receiver of a verdict on the bytes; `nil` if none is needed.
+  private(set) var answer: Answer?
 
   init(
     data: Data,
@@ -93,7 +93,9 @@ extension FetchedBytes {
 extension FetchedBytes {
   /// Returns the same bytes, which a caller is to judge.
   func with(_ answer: Answer) -> FetchedBytes {
-    changing { $0.answer = answer }
+    var bytes = self
+    bytes.answer = answer
+    return bytes
   }
 }
 

@@ -402,7 +402,9 @@ struct EncodedTests {
     serve(try Bitmap.testPattern(width: 48, height: 64).encoded(as: .png), tag: "\"2\"")
     var other = ImageRequest(url: Self.url, size: .pixels(8, 8))
     other.cachePolicy = .reload
-    _ = try await start().image(for: other)
+    let third = start()
+    _ = try await third.image(for: other)
+    await third.cache.flush()
     let new = try await start().encoded(for: request, as: .png())
     #expect(new.contentID != old.contentID)
     #expect((new.width, new.height) == (24, 32))

@@ -8,7 +8,7 @@ public struct GIFDecoder: ImageDecoder, VitrineDecoder {
   public init() {}
 
   /// GIF.
-  public var formats: [ImageFormat] { [.gif] }
+  public let formats: [ImageFormat] = [.gif]
 
   /// Reads the file's blocks, without their pixels.
   public func info(

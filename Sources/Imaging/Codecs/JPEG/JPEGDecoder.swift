@@ -29,7 +29,7 @@ public struct JPEGDecoder: ImageDecoder, VitrineDecoder, PrefixDecoding {
   }
 
   /// JPEG.
-  public var formats: [ImageFormat] { [.jpeg] }
+  public let formats: [ImageFormat] = [.jpeg]
 
   /// Reads the marker segments up to the first scan.
   public func info(

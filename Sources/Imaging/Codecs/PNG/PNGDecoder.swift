@@ -9,7 +9,7 @@ public struct PNGDecoder: ImageDecoder, VitrineDecoder, FrameDecoding {
   public init() {}
 
   /// PNG and APNG.
-  public var formats: [ImageFormat] { [.png, .apng] }
+  public let formats: [ImageFormat] = [.png, .apng]
 
   /// Reads the facts of the image from the file's chunks.
   public func info(

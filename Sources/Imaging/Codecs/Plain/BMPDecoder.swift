@@ -10,7 +10,7 @@ public struct BMPDecoder: ImageDecoder, VitrineDecoder {
   public init() {}
 
   /// BMP.
-  public var formats: [ImageFormat] { [.bmp] }
+  public let formats: [ImageFormat] = [.bmp]
 
   /// Reads the headers.
   public func info(

@@ -11,7 +11,7 @@ public struct ICODecoder: ImageDecoder, VitrineDecoder {
   public init() {}
 
   /// ICO, also for cursors.
-  public var formats: [ImageFormat] { [.ico] }
+  public let formats: [ImageFormat] = [.ico]
 
   /// Reads the directory and the header of each picture.
   public func info(

@@ -6,7 +6,7 @@ public struct QOIDecoder: ImageDecoder, VitrineDecoder {
   public init() {}
 
   /// QOI.
-  public var formats: [ImageFormat] { [.qoi] }
+  public let formats: [ImageFormat] = [.qoi]
 
   /// Reads the 14-byte header.
   public func info(

@@ -8,7 +8,7 @@ public struct WebPDecoder: ImageDecoder, VitrineDecoder {
   public init() {}
 
   /// WebP.
-  public var formats: [ImageFormat] { [.webp] }
+  public let formats: [ImageFormat] = [.webp]
 
   /// Reads the facts of the image from the file's chunks.
   public func info(
