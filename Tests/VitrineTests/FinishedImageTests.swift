@@ -305,7 +305,7 @@ struct FinishedImageTests {
 
   // MARK: As bytes
 
-  private func image(_ bitmap: Bitmap, rendition: Rendition? = nil) -> LoadedImage {
+  private func image(_ bitmap: Bitmap, parameters: DecodeParameters? = nil) -> LoadedImage {
     var info = ImageInfo(format: .jpeg, storedWidth: 4000, storedHeight: 3000, orientation: .right)
     (info.hasAlpha, info.frameCount, info.duration) = (true, 3, 1.5)
     let id = ContentID(low: 1, high: 2)
@@ -320,13 +320,13 @@ struct FinishedImageTests {
       modified: Date(timeIntervalSince1970: 40),
     )
     let container = ImageContainer(bitmap, info: info)
-    return LoadedImage(container, id, validity, status: 203, byteCount: 12345, rendition)
+    return LoadedImage(container, id, validity, status: 203, byteCount: 12345, parameters)
   }
 
   @Test(arguments: [Bitmap.Alpha.opaque, .straight, .premultiplied])
   func whatIsSmallComesBackAsItWas(alpha: Bitmap.Alpha) throws {
     let bitmap = Bitmap.testPattern(width: 31, height: 17).declared(alpha)
-    let image = image(bitmap, rendition: Rendition(frame: 2, quality: .best, isWhole: true))
+    let image = image(bitmap, parameters: DecodeParameters(frame: 2, quality: .best, isWhole: true))
     let entry = try #require(FinishedImage.entry(of: image, stored: Date(timeIntervalSince1970: 60)))
     let back = try #require(FinishedImage.image(of: entry))
 
@@ -336,7 +336,7 @@ struct FinishedImageTests {
     #expect(back.status == 203)
     #expect(back.byteCount == 12345)
     #expect(back.validity == image.validity)
-    #expect(back.rendition == image.rendition)
+    #expect(back.parameters == image.parameters)
     #expect(back.contentID == image.contentID)
     #expect(entry.kind == .finished)
   }

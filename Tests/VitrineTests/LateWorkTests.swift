@@ -162,11 +162,11 @@ struct LateWorkTests {
       let record = pipeline.context.sources.record(of: request.keys.fetch)
       let image = LoadedImage(container, contentID, .unlimited, status: 200, byteCount: 9, nil)
       // The cache asks for the time when it is given an image.
-      clock.whenAsked.withLock { $0 = { _ = record.claim(1, newer) } }
-      pipeline.context.settlement.keepInMemory(
-        Settlement.Made(image: image, request: request, step: 0, ask: 0, record: record, isWanted: true)
+      clock.whenAsked.withLock { $0 = { _ = record.acceptResponse(1, newer) } }
+      pipeline.context.cacheWriter.keepInMemory(
+        CacheWriter.NewImage(image: image, request: request, step: 0, sequence: 0, record: record, isWanted: true)
       )
-      #expect(record.ask == 1)
+      #expect(record.sequence == 1)
       return pipeline.cache[request] != nil
     }
     #expect(isKept(newer))

@@ -14,28 +14,28 @@ struct SourceRecordTests {
   @Test
   func whatWasAskedForEarlierAndComesLaterTakesNobodyBack() {
     let record = records.record(of: source)
-    let (early, late) = (records.nextAsk(), records.nextAsk())
-    #expect(record.claim(late, two))
-    #expect(!record.claim(early, one))
-    #expect(record.ask == late)
+    let (early, late) = (records.nextSequence(), records.nextSequence())
+    #expect(record.acceptResponse(late, two))
+    #expect(!record.acceptResponse(early, one))
+    #expect(record.sequence == late)
     #expect(record.isOutdated(early, one))
     // The same content, or what was asked for last, is not.
     #expect(!record.isOutdated(early, two))
     #expect(!record.isOutdated(late, one))
     // Who says it again is not late.
-    #expect(record.claim(late, two))
+    #expect(record.acceptResponse(late, two))
   }
 
   @Test
   func allWhoHoldARecordSeeTheSameAndAfterThemNothingIsRemembered() {
     var held = [records.record(of: source), records.record(of: source)]
-    let ask = records.nextAsk()
-    #expect(held[0].claim(ask, one))
-    #expect(held[1].ask == ask)
-    #expect(records.record(of: CacheKey { $0.append("another") }).ask == 0)
+    let sequence = records.nextSequence()
+    #expect(held[0].acceptResponse(sequence, one))
+    #expect(held[1].sequence == sequence)
+    #expect(records.record(of: CacheKey { $0.append("another") }).sequence == 0)
     held.removeFirst()
-    #expect(held.map(\.ask) == [ask])
+    #expect(held.map(\.sequence) == [sequence])
     held = []
-    #expect(records.record(of: source).ask == 0)
+    #expect(records.record(of: source).sequence == 0)
   }
 }

@@ -24,9 +24,9 @@ struct StoredHeadTests {
   private var finished: Data {
     let info = ImageInfo(format: .jpeg, storedWidth: 40, storedHeight: 30, orientation: .right)
     let container = ImageContainer(Bitmap.testPattern(width: 4, height: 3), info: info)
-    let rendition = Rendition(frame: 2, quality: .best, isWhole: true)
+    let parameters = DecodeParameters(frame: 2, quality: .best, isWhole: true)
     let id = ContentID(low: 1, high: 2)
-    return FinishedImage.Header(of: LoadedImage(container, id, validity, status: 203, byteCount: 9, rendition)).encoded
+    return FinishedImage.Header(of: LoadedImage(container, id, validity, status: 203, byteCount: 9, parameters)).encoded
   }
 
   private var encoded: Data {

@@ -8,8 +8,8 @@ final class Arrival: WorkDependency {
 
   private struct State {
     var subscription: Bytes.Subscription?
-    var previews: ArrivalFeed?
-    var beginning: ArrivalFeed?
+    var previews: ProgressiveDecoding?
+    var beginning: ProgressiveDecoding?
     var demand = WorkDemand(.veryLow)
     var isStopped = false
   }
@@ -94,7 +94,7 @@ final class Arrival: WorkDependency {
   /// Inspects the bytes so far.
   func follow(_ bytes: FetchedBytes) {
     guard let head = bytes.arriving else { return }
-    let feeds = state.withLock { state -> [ArrivalFeed?] in
+    let feeds = state.withLock { state -> [ProgressiveDecoding?] in
       guard !state.isStopped else { return [] }
       if stopsEarly, state.beginning == nil { state.beginning = beginningFeed(state.demand.priority) }
       if makesPreviews, state.demand.interest == .partials, state.previews == nil {
@@ -105,22 +105,22 @@ final class Arrival: WorkDependency {
     for feed in feeds { feed?.follow(bytes.data, of: head) }
   }
 
-  private func previewFeed(_ priority: Priority) -> ArrivalFeed {
-    ArrivalFeed(.previews, request, context, priority) { [load] container, _, _ in
+  private func previewFeed(_ priority: Priority) -> ProgressiveDecoding {
+    ProgressiveDecoding(.previews, request, context, priority) { [load] container, _, _ in
       load.work.send(partial: ImageResponse(container, from: .network))
     }
   }
 
-  private func beginningFeed(_ priority: Priority) -> ArrivalFeed {
-    ArrivalFeed(.beginning, request, context, priority) { [self] container, data, head in
+  private func beginningFeed(_ priority: Priority) -> ProgressiveDecoding {
+    ProgressiveDecoding(.beginning, request, context, priority) { [self] container, data, head in
       let validity = context.validity(of: head.stored, at: context.clock.now)
       guard let bytes = FetchedBytes(data, beginning: head, validity) else { return }
-      let rendition = Rendition(of: container.info, context.decodeOptions(of: request))
-      let image = LoadedImage(container, of: bytes, rendition)
+      let parameters = DecodeParameters(of: container.info, context.decodeOptions(of: request))
+      let image = LoadedImage(container, of: bytes, parameters)
       // The image is stored for every request: nothing else could spare the server a request.
       var made = load.made(image)
       made.isWanted = true
-      context.settlement.keep(made, from: .network)
+      context.cacheWriter.keep(made, from: .network)
       end(.success(bytes.changing { $0.image = image }))
     }
   }

@@ -9,49 +9,49 @@ extension BytesLoad {
   /// Returns the bytes that the end of a response brings; `nil` if the server does not resume the earlier download.
   func received(
     _ end: BodySink.End,
-    _ question: Question,
+    _ outgoing: OutgoingRequest,
   ) throws(LoadError) -> FetchedBytes? {
     switch end {
-    case .body(let body): try received(body, question)
-    case .error(let error): try failed(error, question)
+    case .body(let body): try received(body, outgoing)
+    case .error(let error): try failed(error, outgoing)
     case .startOver: nil
     }
   }
 
   private func received(
     _ body: BodySink.Body,
-    _ question: Question,
+    _ outgoing: OutgoingRequest,
   ) throws(LoadError) -> FetchedBytes {
     invalidate(after: body.response)
     let (failures, status) = (context.network.failures, body.response.status)
     if body.response.isSuccess {
       failures.forget(key)
-      return fetched(body, question)
+      return fetched(body, outgoing)
     }
     // Other machines ask for themselves, unless they find the renewed bytes.
-    defer { question.lease?.giveUp() }
+    defer { outgoing.lease?.giveUp() }
     if status == 304 {
       failures.forget(key)
-      return try revalidated(question, by: body)
+      return try revalidated(outgoing, by: body)
     }
     let error = HTTPError(.badStatus, url: source, status: status, "the server answered with status \(status)")
-    record(error, body, question)
-    return try standIn(for: LoadError(error, source), question)
+    record(error, body, outgoing)
+    return try staleBytes(for: LoadError(error, source), outgoing)
   }
 
   private func failed(
     _ error: HTTPError,
-    _ question: Question,
+    _ outgoing: OutgoingRequest,
   ) throws(LoadError) -> FetchedBytes {
-    defer { question.lease?.giveUp() }
+    defer { outgoing.lease?.giveUp() }
     guard !error.isCancellation else { throw LoadError(.cancelled, .fetch, source, "cancelled", cause: error) }
-    if let known = error.cause as? RememberedFailure { return try standIn(for: known.error, question) }
-    record(error, nil, question)
-    return try standIn(for: LoadError(error, source), question)
+    if let known = error.cause as? RememberedFailure { return try staleBytes(for: known.error, outgoing) }
+    record(error, nil, outgoing)
+    return try staleBytes(for: LoadError(error, source), outgoing)
   }
 
   /// Records a failure, unless a hook may answer the same challenge otherwise the next time.
-  private func record(_ error: HTTPError, _ body: BodySink.Body?, _ question: Question) {
+  private func record(_ error: HTTPError, _ body: BodySink.Body?, _ outgoing: OutgoingRequest) {
     guard error.status != 401 || context.network.hooks.challenge == nil else { return }
     let now = context.clock.now
     context.network.failures.record(
@@ -60,7 +60,7 @@ extension BytesLoad {
       request.isPlainGet ? body?.head.stored : nil,
       retryAfter: body?.response.retryAfter(now: now),
       for: key,
-      question.change?.withLock { $0 },
+      outgoing.change?.withLock { $0 },
       now: now,
       uptime: context.clock.uptime,
     )
@@ -71,23 +71,23 @@ extension BytesLoad {
     guard !request.method.isSafe, response.status < 400 || response.redirectCount > 0 else { return }
     let resource = request.asGet
     context.network.failures.forget(resource.keys.fetch)
-    context.settlement.invalidate(resource)
+    context.cacheWriter.invalidate(resource)
   }
 
   /// Returns the stored bytes if they may stand in for the error, else throws the error.
-  private func standIn(
+  private func staleBytes(
     for error: LoadError,
-    _ question: Question,
+    _ outgoing: OutgoingRequest,
   ) throws(LoadError) -> FetchedBytes {
-    guard let stored = question.stored, stored.plan.allowsStale(after: error, now: context.clock.now) else {
+    guard let stored = outgoing.stored, stored.plan.allowsStale(after: error, now: context.clock.now) else {
       throw error
     }
     trace?.note("fallback", .text(error.detail))
     return try serve(stored.found, stored.plan, isStale: true)
   }
 
-  private func fetched(_ body: BodySink.Body, _ question: Question) -> FetchedBytes {
-    context.settlement.dropDoomed()
+  private func fetched(_ body: BodySink.Body, _ outgoing: OutgoingRequest) -> FetchedBytes {
+    context.cacheWriter.dropEvicted()
     let (stored, now) = (body.head.stored, context.clock.now)
     var validity = context.validity(of: stored, at: now)
     // Responses to other requests need an explicit lifetime (RFC 9110, section 9.3.3).
@@ -95,9 +95,9 @@ extension BytesLoad {
     let (request, record) = context.place(of: stored.variation, request, record)
     let isElsewhere = request.keys.fetch != self.request.keys.fetch
     if isElsewhere, let recording = body.recording {
-      context.settlement.pending.add { await recording.drop() }
+      context.cacheWriter.pending.add { await recording.drop() }
     }
-    let whole = Settlement.Body(
+    let whole = CacheWriter.NewBody(
       data: body.data,
       contentID: body.contentID,
       stored: stored,
@@ -105,10 +105,10 @@ extension BytesLoad {
       time: now,
       response: body.response,
       recording: isElsewhere ? nil : body.recording,
-      ask: question.ask,
+      sequence: outgoing.sequence,
       record: record,
     )
-    let lease = question.lease
+    let lease = outgoing.lease
     let bytes = FetchedBytes(
       data: body.data,
       contentID: body.contentID,
@@ -117,10 +117,10 @@ extension BytesLoad {
       status: stored.status,
       headers: body.response.headers,
       url: body.response.url.string,
-      ask: question.ask,
+      sequence: outgoing.sequence,
     )
-    let answer = Answer(to: bytes) { [settlement = context.settlement] word in
-      settlement.settle(whole, of: request, word)
+    let commit = PendingCommit(to: bytes) { [cacheWriter = context.cacheWriter] word in
+      cacheWriter.settle(whole, of: request, word)
       switch word {
       case .keep: lease?.finish()
       case .good(isKept: true): break
@@ -128,23 +128,23 @@ extension BytesLoad {
       }
     }
     // Bytes must be storable to answer a request that comes after them.
-    if validity.isKept, !isElsewhere { context.arrived.add(answer, for: sharedKey) }
-    return bytes.with(answer)
+    if validity.isKept, !isElsewhere { context.arrived.add(commit, for: sharedKey) }
+    return bytes.with(commit)
   }
 
-  private func revalidated(_ question: Question, by body: BodySink.Body) throws(LoadError) -> FetchedBytes {
-    guard let found = question.stored?.found, let entry = found.entry,
+  private func revalidated(_ outgoing: OutgoingRequest, by body: BodySink.Body) throws(LoadError) -> FetchedBytes {
+    guard let found = outgoing.stored?.found, let entry = found.entry,
       let stored = found.findings.original?.stored
     else {
       let detail = "the server answered 304 to a request that was not conditional"
       throw LoadError(.fetchFailed, .fetch, source, detail)
     }
-    let renewed = stored.renewed(by: body.response, requested: question.time, received: body.head.stored.received)
+    let renewed = stored.renewed(by: body.response, requested: outgoing.time, received: body.head.stored.received)
     let validity = context.validity(of: renewed, at: context.clock.now)
-    context.settlement.renew(request, entry.contentID, renewed, validity, question.ask, record)
-    question.lease?.finish()
+    context.cacheWriter.renew(request, entry.contentID, renewed, validity, outgoing.sequence, record)
+    outgoing.lease?.finish()
     return bytes(of: entry, renewed, validity, .revalidated).changing {
-      ($0.url, $0.ask) = (body.response.url.string, question.ask)
+      ($0.url, $0.sequence) = (body.response.url.string, outgoing.sequence)
     }
   }
 }

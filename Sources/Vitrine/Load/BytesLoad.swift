@@ -6,12 +6,12 @@ import VitrineRuntime
 ///
 /// No task waits for the server, since it would hold some kilobytes: the end of the response goes on in
 /// ``received(_:_:)``. Bytes from the server are stored once a caller has accepted them; see
-/// ``Answer``.
+/// ``PendingCommit``.
 final class BytesLoad: Sendable {
   let request: ImageRequest
   /// The key of loads of the same bytes.
   let sharedKey: LoadKey
-  let original: KnownOriginal
+  let original: StoredOriginal
   let record: SourceRecord
   let context: LoadContext
   let work: SharedLoad<FetchedBytes>.Handle
@@ -23,7 +23,7 @@ final class BytesLoad: Sendable {
   init(
     _ request: ImageRequest,
     _ sharedKey: LoadKey,
-    _ original: KnownOriginal,
+    _ original: StoredOriginal,
     _ record: SourceRecord,
     _ context: LoadContext,
     _ work: SharedLoad<FetchedBytes>.Handle,
@@ -76,7 +76,7 @@ final class BytesLoad: Sendable {
     case serve(FetchedBytes)
     /// The stored bytes are another variant's.
     case follow(SharedLoad<FetchedBytes>)
-    case ask(Question)
+    case send(OutgoingRequest)
   }
 
   private func carryOut(_ step: Step) {
@@ -87,9 +87,9 @@ final class BytesLoad: Sendable {
         let partial = { @Sendable [work] (bytes: FetchedBytes) in work.send(partial: bytes) }
         end(.success(try await work.value(of: load, in: context.bytes, trace, partial: partial)))
       }
-    case .ask(let question):
+    case .send(let outgoing):
       if request.cachePolicy == .reload { context.network.failures.forget(key) }
-      send(question)
+      send(outgoing)
     }
   }
 
@@ -141,16 +141,18 @@ final class BytesLoad: Sendable {
     switch plan.step {
     case .serve(let isStale): return .serve(try serve(found, plan, isStale: isStale))
     case .serveAndRevalidate: return .serve(try serve(found, plan, isStale: true, isRevalidationDue: true))
-    case .standIn(let error):
+    case .serveStaleOnError(let error):
       trace?.note("fallback", .text(error.detail))
       return .serve(try serve(found, plan, isStale: true))
     case .fail(let error): throw error
-    case .ask where waitsForOthers: return nil
-    case .ask(let conditions, let resumption):
+    case .send where waitsForOthers: return nil
+    case .send(let conditions, let resumption):
       let stored = found.findings.original == nil ? nil : Stored(found, plan)
-      let ask = context.sources.nextAsk()
+      let sequence = context.sources.nextSequence()
       let hasHook = context.network.hooks.willSend != nil
-      return .ask(Question(url, conditions, resumption, stored, lease, ask: ask, time: now, hasHook: hasHook))
+      return .send(
+        OutgoingRequest(url, conditions, resumption, stored, lease, sequence: sequence, time: now, hasHook: hasHook)
+      )
     }
   }
 
@@ -189,10 +191,10 @@ final class BytesLoad: Sendable {
       url: request.keys.url?.string,
     )
     // Stored bytes that are no image are dropped, so that the next request fetches them again.
-    let answer = Answer(to: bytes) { [key, settlement = context.settlement] word in
-      if word == .bad { settlement.drop([key]) }
+    let commit = PendingCommit(to: bytes) { [key, cacheWriter = context.cacheWriter] word in
+      if word == .bad { cacheWriter.drop([key]) }
     }
-    return bytes.with(answer)
+    return bytes.with(commit)
   }
 
   // MARK: Requests
@@ -206,7 +208,7 @@ final class BytesLoad: Sendable {
   }
 
   /// A question to a server, and the findings for which it is asked.
-  final class Question: Sendable {
+  final class OutgoingRequest: Sendable {
     let url: HTTPURL
     let conditions: HTTPFields
     let resumption: Resumption?
@@ -215,7 +217,7 @@ final class BytesLoad: Sendable {
     /// The right to ask for all machines.
     let lease: WorkLease?
     /// The place among all questions, and the time.
-    let ask: SourceRecord.Ask
+    let sequence: SourceRecord.Sequence
     let time: Date
     /// The change that the hook before sending has made; `nil` without such a hook.
     let change: Lock<RequestChange?>?
@@ -226,46 +228,46 @@ final class BytesLoad: Sendable {
       _ resumption: Resumption?,
       _ stored: Stored?,
       _ lease: WorkLease?,
-      ask: SourceRecord.Ask,
+      sequence: SourceRecord.Sequence,
       time: Date,
       hasHook: Bool,
     ) {
       change = hasHook ? Lock(nil) : nil
       (self.url, self.conditions, self.resumption) = (url, conditions, resumption)
-      (self.stored, self.lease, self.ask, self.time) = (stored, lease, ask, time)
+      (self.stored, self.lease, self.sequence, self.time) = (stored, lease, sequence, time)
     }
 
     /// Returns the same question for the whole body.
-    func whole(ask: SourceRecord.Ask, time: Date) -> Question {
-      Question(url, conditions, nil, stored, lease, ask: ask, time: time, hasHook: change != nil)
+    func whole(sequence: SourceRecord.Sequence, time: Date) -> OutgoingRequest {
+      OutgoingRequest(url, conditions, nil, stored, lease, sequence: sequence, time: time, hasHook: change != nil)
     }
   }
 
   /// Sends a request; the load goes on at the end of its response.
-  private func send(_ question: Question) {
+  private func send(_ outgoing: OutgoingRequest) {
     let fields = context.fields(of: request)
     let limit = context.configuration.maxResponseBytes
-    var http = request.httpRequest(question.url, fields, priority: work.priority, limit: limit)
-    for condition in question.conditions { http.headers[condition.name] = condition.value }
-    question.resumption?.ask(in: &http)
-    if let resumption = question.resumption { trace?.note("resumed at", .number(resumption.count)) }
+    var http = request.httpRequest(outgoing.url, fields, priority: work.priority, limit: limit)
+    for condition in outgoing.conditions { http.headers[condition.name] = condition.value }
+    outgoing.resumption?.apply(to: &http)
+    if let resumption = outgoing.resumption { trace?.note("resumed at", .number(resumption.count)) }
     trace?.enter("queue")
-    let sink = BodySink(plan(for: question, http, fields), trace) { [self] event in
+    let sink = BodySink(plan(for: outgoing, http, fields), trace) { [self] event in
       switch event {
       case .progress(let completed, let total): work.send(progress: completed, of: total)
       case .arriving(let data, let head): work.send(partial: FetchedBytes(data, of: head))
-      case .end(let end): goOn(after: end, question)
+      case .end(let end): goOn(after: end, outgoing)
       case .abandoned: end(.failure(.cancelled))
       }
     }
     work.depend(on: Transfer(http, by: context.network.loader, into: sink))
   }
 
-  private func goOn(after response: BodySink.End, _ question: Question) {
+  private func goOn(after response: BodySink.End, _ outgoing: OutgoingRequest) {
     guard !work.hasEnded else { return }
     work.depend(on: nil)
     do throws(LoadError) {
-      if let bytes = try received(response, question) { return end(.success(bytes)) }
+      if let bytes = try received(response, outgoing) { return end(.success(bytes)) }
     } catch {
       return end(.failure(error))
     }
@@ -274,23 +276,23 @@ final class BytesLoad: Sendable {
       if let partials = context.partials {
         await context.elsewhere { [key] in await partials.remove(key) }
       }
-      send(question.whole(ask: context.sources.nextAsk(), time: context.clock.now))
+      send(outgoing.whole(sequence: context.sources.nextSequence(), time: context.clock.now))
     }
   }
 
   func plan(
-    for question: Question,
+    for outgoing: OutgoingRequest,
     _ http: HTTPRequest,
     _ fields: HTTPFields,
   ) -> BodySink.Plan {
     var plan = BodySink.Plan(
       fields: fields,
-      requested: question.time,
+      requested: outgoing.time,
       clock: context.clock,
-      pending: context.settlement.pending,
+      pending: context.cacheWriter.pending,
     )
     plan.hooks = context.network.hooks
-    if let willSend = plan.hooks.willSend, let change = question.change {
+    if let willSend = plan.hooks.willSend, let change = outgoing.change {
       plan.hooks.willSend = watching(willSend, changes: change, fields)
     }
     if let challenge = plan.hooks.challenge {
@@ -305,9 +307,9 @@ final class BytesLoad: Sendable {
       plan.hooks.onRateLimited = { trace.note("rate limited", .flag(true)) }
     }
     if http.method != .head { plan.limit = http.maxResponseBytes }
-    plan.resumption = question.resumption
+    plan.resumption = outgoing.resumption
     let keepsOriginal = context.keepsOriginal(of: request)
-    let isResuming = question.resumption != nil
+    let isResuming = outgoing.resumption != nil
     let mayKeep = context.partials?.allowsWriting(request, keepsOriginal: keepsOriginal) ?? false
     if let partials = context.partials, request.keys.allowsResuming, mayKeep || isResuming {
       plan.record = { [key, context] head in
@@ -317,7 +319,7 @@ final class BytesLoad: Sendable {
           return BodyRecording(partial, for: key, in: partials, after: resumption, stepper, context.clock)
         }
         // The partial download belongs to another version.
-        if isResuming, head.resumption == nil, head.response.status == 200 { context.settlement.dropPartial(of: key) }
+        if isResuming, head.resumption == nil, head.response.status == 200 { context.cacheWriter.dropPartial(of: key) }
         return nil
       }
     }

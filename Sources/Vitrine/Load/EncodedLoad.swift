@@ -18,10 +18,10 @@ struct EncodedLoad: Sendable {
   private let work: SharedLoad<EncodedImage>.Handle
   private let trace: StageTrace?
   private let record: SourceRecord
-  /// The latest ask of the source when the load began; see ``ImageLoad``.
-  private let ask: SourceRecord.Ask
+  /// The number of the latest request of the source when the load began; see ``ImageLoad``.
+  private let sequence: SourceRecord.Sequence
 
-  private var settlement: Settlement { context.settlement }
+  private var cacheWriter: CacheWriter { context.cacheWriter }
   private var keepsOriginal: Bool { context.keepsOriginal(of: request) }
 
   init(
@@ -37,7 +37,7 @@ struct EncodedLoad: Sendable {
     (self.request, self.encoding, self.key, self.context) = (request, encoding, key, context)
     (self.work, self.trace) = (work, trace)
     record = context.sources.record(of: request.keys.fetch)
-    ask = record.ask
+    sequence = record.sequence
   }
 
   func load() async throws(LoadError) -> EncodedImage {
@@ -45,7 +45,7 @@ struct EncodedLoad: Sendable {
     trace?.enter("look-up")
     if let known = known(await find(search)) { return try await serve(known) }
     var lease: WorkLease?
-    var original = KnownOriginal.unknown
+    var original = StoredOriginal.unknown
     if let coordinator = context.coordinator(for: request) {
       trace?.enter("lease")
       lease = await context.elsewhere { [key] in await coordinator.enter(key) }
@@ -79,12 +79,12 @@ struct EncodedLoad: Sendable {
     let image: EncodedImage
     let use: LoadPlan.Use
     let isRenewed: Bool
-    let original: KnownOriginal
+    let original: StoredOriginal
   }
 
   private func known(_ found: EncodedSearch.Found) -> Known? {
     trace?.note("found", .flag(found.plan.use != nil))
-    if found.plan.isUseless { settlement.drop([key]) }
+    if found.plan.isUseless { cacheWriter.drop([key]) }
     guard let use = found.plan.use, let data = found.data, let stored = found.stored, let header = stored.header,
       let validity = found.plan.validity
     else { return nil }
@@ -95,15 +95,15 @@ struct EncodedLoad: Sendable {
   private func serve(_ known: Known) async throws(LoadError) -> EncodedImage {
     switch known.use {
     case .serve(let isStale):
-      if known.isRenewed { settlement.renewEncoded(made(known.image)) }
+      if known.isRenewed { cacheWriter.renewEncoded(made(known.image)) }
       return known.image.served(isStale: isStale)
     case .serveAndRevalidate: return known.image.served(isStale: true, isRevalidationDue: true)
     case .confirm: return try await confirm(known)
     }
   }
 
-  private func made(_ image: EncodedImage) -> Settlement.Encoded {
-    Settlement.Encoded(image: image, key: key, request: request, ask: ask, record: record)
+  private func made(_ image: EncodedImage) -> CacheWriter.NewFile {
+    CacheWriter.NewFile(image: image, key: key, request: request, sequence: sequence, record: record)
   }
 
   /// Revalidates a stale file: serves it if its bytes are unchanged, else makes it of the new ones.
@@ -111,7 +111,7 @@ struct EncodedLoad: Sendable {
     let bytes: FetchedBytes
     do throws(LoadError) {
       // All of the bytes could not confirm an image made from their beginning.
-      guard !known.image.source.isOfBeginning else { return try await make(known.original).image }
+      guard !known.image.source.isOfPartialBody else { return try await make(known.original).image }
       bytes = try await fetch(known.original)
     } catch {
       // A reload gets an error rather than a stale image.
@@ -123,8 +123,8 @@ struct EncodedLoad: Sendable {
     }
     guard bytes.contentID == known.image.source else { return try await make(of: bytes).image }
     let image = known.image.served(bytes)
-    bytes.answer?.accept(keeps: keepsOriginal)
-    settlement.renewEncoded(made(image))
+    bytes.commit?.accept(keeps: keepsOriginal)
+    cacheWriter.renewEncoded(made(image))
     return image
   }
 
@@ -132,12 +132,12 @@ struct EncodedLoad: Sendable {
 
   private typealias Made = (image: EncodedImage, isShared: Bool)
 
-  private func fetch(_ original: KnownOriginal) async throws(LoadError) -> FetchedBytes {
-    let load = context.bytesLoad(request, original: record.ask == ask ? original : .unknown, record: record)
+  private func fetch(_ original: StoredOriginal) async throws(LoadError) -> FetchedBytes {
+    let load = context.bytesLoad(request, original: record.sequence == sequence ? original : .unknown, record: record)
     return try await work.value(of: load, in: context.bytes, trace, limit: .progress)
   }
 
-  private func make(_ original: KnownOriginal) async throws(LoadError) -> Made {
+  private func make(_ original: StoredOriginal) async throws(LoadError) -> Made {
     guard encoding.metadata == .strip else { return try await make(of: try await fetch(original)) }
     return (try await encode(try await image(.unknown), nil), true)
   }
@@ -150,7 +150,7 @@ struct EncodedLoad: Sendable {
       let metadata: ImageMetadata?
       switch try await inspect(bytes) {
       case .original(let info):
-        bytes.answer?.accept(keeps: keepsOriginal)
+        bytes.commit?.accept(keeps: keepsOriginal)
         return (EncodedImage(original: bytes, info), false)
       case .metadata(let found): metadata = found
       }
@@ -192,7 +192,7 @@ struct EncodedLoad: Sendable {
     guard let known, known.step == last, known.image.contentID == bytes.contentID, bytes.contentID != .none else {
       return try await image(.bytes(bytes))
     }
-    bytes.answer?.accept(keeps: keepsOriginal)
+    bytes.commit?.accept(keeps: keepsOriginal)
     return ImageResponse(known.image.with(bytes.validity, status: bytes.status), from: bytes)
   }
 
@@ -220,7 +220,7 @@ struct EncodedLoad: Sendable {
         isCancelled: { item.isCancelled },
       )
       let encoded = EncodedImage(data, format, of: image)
-      settlement.keep(made(encoded))
+      cacheWriter.keep(made(encoded))
       return encoded
     }
   }

@@ -14,7 +14,7 @@ extension ImageLoad {
     do throws(LoadError) {
       let image = try await image(of: bytes)
       // Nothing replaces the stored bytes where a beginning suffices.
-      if bytes.image != nil { stored?.answer?.reject() }
+      if bytes.image != nil { stored?.commit?.reject() }
       return end(.success(image))
     } catch {
       failed(error, of: bytes, replacing: stored)
@@ -25,7 +25,7 @@ extension ImageLoad {
     guard error.isOfBytes else { return end(.failure(error)) }
     let isStored = bytes.origin == .disk || bytes.origin == .revalidated
     guard stored == nil, isStored, request.cachePolicy != .cacheOnly else {
-      (stored ?? bytes).answer?.reject()
+      (stored ?? bytes).commit?.reject()
       return end(.failure(error))
     }
     var reload = request
@@ -57,10 +57,10 @@ extension ImageLoad {
     let options = context.decodeOptions(of: request)
     var container = try decode(bytes.data, options, item, outcome)
     if request.keepsEncodedData { container.encodedData = bytes.data }
-    let image = LoadedImage(container, of: bytes, Rendition(of: container.info, options))
+    let image = LoadedImage(container, of: bytes, DecodeParameters(of: container.info, options))
     // The bytes first, since this drops what was made from others.
-    bytes.answer?.accept(keeps: context.keepsOriginal(of: request))
-    context.settlement.keep(made(image), from: bytes.origin)
+    bytes.commit?.accept(keeps: context.keepsOriginal(of: request))
+    context.cacheWriter.keep(made(image), from: bytes.origin)
     return ImageResponse(image, from: bytes)
   }
 
@@ -140,16 +140,16 @@ extension ImageLoad {
         container.bitmap = try container.bitmap.resampled(
           larger.plan,
           of: (container.info.width, container.info.height),
-          filter: larger.rendition.filter,
-          usesLinearLight: larger.rendition.usesLinearLight,
+          filter: larger.parameters.filter,
+          usesLinearLight: larger.parameters.usesLinearLight,
           limits: context.configuration.decodeLimits,
           isCancelled: { item.isCancelled },
         )
       } catch {
         throw LoadError(error, .process, source)
       }
-      let smaller = larger.image.replacing(container, larger.rendition, isApproximate: true)
-      context.settlement.keep(made(smaller), from: .memory)
+      let smaller = larger.image.replacing(container, larger.parameters, isApproximate: true)
+      context.cacheWriter.keep(made(smaller), from: .memory)
       return ImageResponse(smaller, from: .memory)
     }
   }
@@ -185,7 +185,7 @@ extension ImageLoad {
       }
       let image = input.loaded.replacing(container, nil)
       place?.hold(container.bitmap.byteCount)
-      context.settlement.keep(made(image), from: input.origin)
+      context.cacheWriter.keep(made(image), from: input.origin)
       return input.replacing(image)
     }
     return handing(place, to: image)

@@ -18,11 +18,11 @@ final class ImageLoad: Sendable {
   indirect enum Start: Sendable {
     case unknown
     /// The plan, made by the load that waits for this one.
-    case plan(LoadPlan, FinishedSearch.Stored, KnownOriginal)
+    case plan(LoadPlan, FinishedSearch.Stored, StoredOriginal)
     /// The bytes, which are new.
     case bytes(FetchedBytes)
     /// No cached image is usable: the bytes are fetched.
-    case anew(KnownOriginal)
+    case anew(StoredOriginal)
 
     var bytes: FetchedBytes? { if case .bytes(let bytes) = self { bytes } else { nil } }
   }
@@ -34,8 +34,8 @@ final class ImageLoad: Sendable {
   let work: SharedLoad<ImageResponse>.Handle
   let stages: StageSequence?
   let record: SourceRecord
-  /// The latest ask of the source when the load began; a later one with other content outdates the load's image.
-  let ask: SourceRecord.Ask
+  /// The number of the latest request of the source when the load began; a later one with other content outdates the load's image.
+  let sequence: SourceRecord.Sequence
 
   var source: String { request.name }
   var stage: StageTrace? { stages?.current }
@@ -51,7 +51,7 @@ final class ImageLoad: Sendable {
     stages = context.recorder.map { StageSequence($0, request.name) { work.identify(as: $0) } }
     record = context.sources.record(of: request.keys.fetch)
     // Bytes may be older than the load that begins with them.
-    ask = min(record.ask, start.bytes?.ask ?? .max)
+    sequence = min(record.sequence, start.bytes?.sequence ?? .max)
     if request.isExact { context.countExactLoads(1) }
   }
 
@@ -90,11 +90,11 @@ final class ImageLoad: Sendable {
   /// The step that a plan has decided on.
   private enum Step: Sendable {
     case serve(ImageResponse)
-    case confirm(LoadedImage, from: ImageResponse.Origin, KnownOriginal)
+    case confirm(LoadedImage, from: ImageResponse.Origin, StoredOriginal)
     case resample(LargerVariant)
     case process(SharedLoad<ImageResponse>)
     case decode(FetchedBytes)
-    case fetch(KnownOriginal)
+    case fetch(StoredOriginal)
   }
 
   private typealias Found = FinishedSearch.Found
@@ -114,7 +114,7 @@ final class ImageLoad: Sendable {
       let found = await find()
       return try await step(of: plan(of: found), found)
     case .plan(let plan, let stored, let original):
-      return try await step(of: plan, Found(findings: Findings(), original: original, stored: stored))
+      return try await step(of: plan, Found(findings: CacheLookup(), original: original, stored: stored))
     case .bytes(let bytes): return making(of: bytes)
     case .anew(let original): return makingAnew(original)
     }
@@ -132,7 +132,7 @@ final class ImageLoad: Sendable {
     stage?.enter("look-up")
     found = await context.elsewhere { await search.find() }
     if case .none = found.stored { stage?.note("found", .flag(false)) } else { stage?.note("found", .flag(true)) }
-    context.settlement.drop(found.damaged)
+    context.cacheWriter.drop(found.damaged)
     // The findings in memory may have changed since.
     let inMemory = findInMemory().findings
     (found.findings.known, found.findings.larger) = (inMemory.known, inMemory.larger)
@@ -142,7 +142,7 @@ final class ImageLoad: Sendable {
   private func plan(of found: Found) -> LoadPlan {
     let (fields, now) = (context.fields(of: request), context.clock.now)
     let plan = LoadPlan(request, upTo: step, found.findings, fields: fields, now: now)
-    context.settlement.drop(plan.orphans)
+    context.cacheWriter.drop(plan.orphans)
     return plan
   }
 
@@ -205,7 +205,7 @@ final class ImageLoad: Sendable {
     _ image: LoadedImage,
     from origin: ImageResponse.Origin,
     _ use: LoadPlan.Use,
-    _ original: KnownOriginal,
+    _ original: StoredOriginal,
   ) -> Step {
     switch use {
     case .serve(let isStale): .serve(ImageResponse(image, from: origin, isStale: isStale))
@@ -214,9 +214,16 @@ final class ImageLoad: Sendable {
     }
   }
 
-  func made(_ image: LoadedImage) -> Settlement.Made {
+  func made(_ image: LoadedImage) -> CacheWriter.NewImage {
     let isWanted = work.demand.storesResult
-    return Settlement.Made(image: image, request: request, step: step, ask: ask, record: record, isWanted: isWanted)
+    return CacheWriter.NewImage(
+      image: image,
+      request: request,
+      step: step,
+      sequence: sequence,
+      record: record,
+      isWanted: isWanted,
+    )
   }
 
   // MARK: Finished images on disk
@@ -232,13 +239,13 @@ final class ImageLoad: Sendable {
     }
     guard let image else {
       // It cannot be read, so the load continues without it.
-      context.settlement.drop([finished.key])
+      context.cacheWriter.drop([finished.key])
       var rest = found
       rest.findings.finished.removeAll { $0.key == finished.key }
       rest.stored = .none
       return try await step(of: self.plan(of: rest), rest)
     }
-    if use != .confirm { context.settlement.keepInMemory(made(image)) }
+    if use != .confirm { context.cacheWriter.keepInMemory(made(image)) }
     return serving(image, from: .disk, use, found.original)
   }
 
@@ -248,13 +255,13 @@ final class ImageLoad: Sendable {
   func confirm(
     _ known: LoadedImage,
     from origin: ImageResponse.Origin,
-    _ original: KnownOriginal,
+    _ original: StoredOriginal,
   ) async throws(LoadError) {
     stages?.enter(.confirm)
     let bytes: FetchedBytes
     do throws(LoadError) {
       // All of the bytes could not confirm an image made from their beginning, and are not wanted.
-      guard !known.contentID.isOfBeginning else { return end(.success(try await madeAnew(original))) }
+      guard !known.contentID.isOfPartialBody else { return end(.success(try await madeAnew(original))) }
       bytes = try await fetch(original)
     } catch {
       // A reload gets an error rather than a stale image.
@@ -267,16 +274,16 @@ final class ImageLoad: Sendable {
     guard bytes.contentID == known.contentID else { return carryOut(making(of: bytes)) }
     let image = known.with(bytes.validity, status: bytes.status)
     // The bytes are known to be an image.
-    bytes.answer?.accept()
+    bytes.commit?.accept()
     // A server's response has already renewed the image in memory; an entry on disk has not.
     let isRenewed = origin == .memory && (bytes.origin != .disk || bytes.isStale)
-    if !isRenewed { context.settlement.keepInMemory(made(image)) }
-    context.settlement.renewFinished(made(image), isInMemory: origin == .memory)
+    if !isRenewed { context.cacheWriter.keepInMemory(made(image)) }
+    context.cacheWriter.renewFinished(made(image), isInMemory: origin == .memory)
     end(.success(ImageResponse(image, from: bytes)))
   }
 
   /// Returns the image that another load makes from the bytes, wherever they are.
-  private func madeAnew(_ original: KnownOriginal) async throws(LoadError) -> ImageResponse {
+  private func madeAnew(_ original: StoredOriginal) async throws(LoadError) -> ImageResponse {
     let load = context.imageLoad(request, step: step, .anew(current(original)), isShared: false)
     return try await work.value(of: load, in: context.images, stage, partial: { [work] in work.send(partial: $0) })
   }
@@ -284,9 +291,9 @@ final class ImageLoad: Sendable {
   // MARK: Fetching
 
   /// Returns the knowledge about the bytes on disk, as long as no response has come since.
-  func current(_ original: KnownOriginal) -> KnownOriginal { record.ask == ask ? original : .unknown }
+  func current(_ original: StoredOriginal) -> StoredOriginal { record.sequence == sequence ? original : .unknown }
 
-  func fetch(_ original: KnownOriginal) async throws(LoadError) -> FetchedBytes {
+  func fetch(_ original: StoredOriginal) async throws(LoadError) -> FetchedBytes {
     let load = context.bytesLoad(request, original: current(original), record: record)
     return try await work.value(of: load, in: context.bytes, stage, limit: .progress)
   }
@@ -309,13 +316,13 @@ final class ImageLoad: Sendable {
       let isWanted = work.goOn { [self] in await decode(bytes, replacing: stored) }
       if !isWanted { end(.failure(.cancelled)) }
     case .failure(let error):
-      if error.isOfBytes { stored?.answer?.reject() }
+      if error.isOfBytes { stored?.commit?.reject() }
       end(.failure(error))
     }
   }
 
   /// Makes the image from its bytes, wherever they are, with all processors.
-  private func makingAnew(_ original: KnownOriginal) -> Step {
+  private func makingAnew(_ original: StoredOriginal) -> Step {
     guard step > 0 else { return .fetch(original) }
     return .process(context.imageLoad(request, step: step - 1, .anew(current(original))))
   }

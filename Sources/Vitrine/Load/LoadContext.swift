@@ -174,14 +174,14 @@ final class LoadContext: PlanContext, @unchecked Sendable {
 
   /// Returns true for bytes that have been replaced or removed since they were asked for.
   private func isOutdated(_ bytes: FetchedBytes?, of request: ImageRequest) -> Bool {
-    guard let bytes, let ask = bytes.ask else { return false }
-    return sources.record(of: request.keys.fetch).isOutdated(ask, bytes.contentID)
+    guard let bytes, let sequence = bytes.sequence else { return false }
+    return sources.record(of: request.keys.fetch).isOutdated(sequence, bytes.contentID)
   }
 
   /// Returns the load of a request's bytes; a new one does not look on disk if `original` is known.
   func bytesLoad(
     _ request: ImageRequest,
-    original: KnownOriginal = .unknown,
+    original: StoredOriginal = .unknown,
     record: SourceRecord? = nil,
   ) -> SharedLoad<FetchedBytes> {
     let known = request.keys.fetch
@@ -272,7 +272,7 @@ final class LoadContext: PlanContext, @unchecked Sendable {
     task.begin(load, in: bytes) { [self, request] task, result in
       guard case .success(let fresh) = result, asImage, fresh.origin == .network, !isInMemory(fresh, request) else {
         // Unchanged bytes have been decoded before.
-        if case .success(let fresh) = result { fresh.answer?.accept() }
+        if case .success(let fresh) = result { fresh.commit?.accept() }
         return task.end(result)
       }
       // New bytes may be anything.
@@ -304,12 +304,12 @@ final class LoadContext: PlanContext, @unchecked Sendable {
     task.begin(load ?? bytesLoad(request), in: bytes) { [self] task, result in
       guard case .success(let fetched) = result else { return task.end(result) }
       if fetched.isRevalidationDue { revalidate(request, asImage: false) }
-      guard let answer = fetched.answer else { return task.end(result) }
+      guard let commit = fetched.commit else { return task.end(result) }
       let judge: @Sendable () -> Void = { [self] in
-        decoders.isImage(fetched.data, request) ? answer.accept() : answer.reject()
+        decoders.isImage(fetched.data, request) ? commit.accept() : commit.reject()
       }
       // The verdict is a pending write, so that `flush` waits for the bytes.
-      settlement.pending.add { [self] in
+      cacheWriter.pending.add { [self] in
         // The verdict needs a worker, since a delegate may choose the decoders.
         if (try? await processQueue.run(priority: priority, { _ in judge() })) == nil { judge() }
         // The end is not awaited, since its receiver may wait for pending writes.

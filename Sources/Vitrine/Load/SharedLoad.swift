@@ -163,7 +163,7 @@ extension LoadContext {
         return try await load(alternative)
       } catch {
         if error.isCancellation { throw error }
-        if index == request.decisiveAlternative { decisive = error }
+        if index == request.primarySource { decisive = error }
       }
     }
     throw decisive ?? LoadError(.invalidURL, .request, request.name, "no source is given")

@@ -41,7 +41,7 @@ extension ImagePipeline {
     task.begin(context.bytesLoad(prepared), in: context.bytes) { [context] task, result in
       if case .success(let bytes) = result {
         // Any bytes are accepted, before the end, so that `flush` waits for bytes that a caller has received.
-        bytes.answer?.accept()
+        bytes.commit?.accept()
         if bytes.isRevalidationDue { context.revalidate(prepared, asImage: false) }
       }
       task.end(result.map(DataResponse.init))
@@ -55,12 +55,12 @@ extension LoadContext {
   func warmData(_ request: ImageRequest) -> DataResponse? {
     guard recorder == nil, request.cachePolicy != .reload, !request.keys.hasAlternatives, !Task.isCancelled,
       let disk = disk(for: request, .diskReads) as? any WarmDataCaching,
-      case .url = request.keys.source.kind, !settlement.pending.isBusy(for: request.keys.fetch),
+      case .url = request.keys.source.kind, !cacheWriter.pending.isBusy(for: request.keys.fetch),
       case .entry(let entry) = disk.warmEntry(for: request.keys.fetch, countsMiss: false),
       let stored = StoredResponse(encoded: entry.metadata)
     else { return nil }
-    var findings = Findings()
-    findings.original = Findings.Original(contentID: entry.contentID, stored: stored)
+    var findings = CacheLookup()
+    findings.original = CacheLookup.Original(contentID: entry.contentID, stored: stored)
     let plan = bytesPlan(request, "", findings, now: clock.now)
     guard case .serve(let isStale) = plan.step else { return nil }
     return DataResponse(entry, stored, isStale: isStale, of: request)

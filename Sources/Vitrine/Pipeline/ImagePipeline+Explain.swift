@@ -59,8 +59,8 @@ private struct Explainer {
   let request: ImageRequest
   let context: LoadContext
   var explanation: Explanation
-  private var findings = Findings()
-  private var original = KnownOriginal.unknown
+  private var findings = CacheLookup()
+  private var original = StoredOriginal.unknown
 
   init(_ request: ImageRequest, _ context: LoadContext) {
     (self.request, self.context) = (request, context)
@@ -76,11 +76,11 @@ private struct Explainer {
     LoadPlan(request, upTo: last, findings, fields: context.fields(of: request), now: now)
   }
 
-  // MARK: Findings
+  // MARK: CacheLookup
 
   mutating func lookInMemory() async {
     for key in [request.keys.fetch] + (0...last).map({ request.keys.key(step: $0) }) {
-      await context.settlement.pending.finished(for: key)
+      await context.cacheWriter.pending.finished(for: key)
     }
     findings = context.findingsInMemory(request, step: last, at: now)
     guard let memory = context.memory(for: request, .memoryReads) else { return }
@@ -124,7 +124,7 @@ private struct Explainer {
     return .stale(since: expires)
   }
 
-  private func find(_ original: Findings.Original?, _ decision: Freshness.Decision) -> Explanation.Find {
+  private func find(_ original: CacheLookup.Original?, _ decision: Freshness.Decision) -> Explanation.Find {
     guard let original else { return .missing }
     guard original.stored != nil else { return .unusable("damaged") }
     switch (decision.action, decision.expires) {
@@ -186,7 +186,7 @@ private struct Explainer {
         }
         return explanation
       }
-      (findings, original) = (Findings(), .unknown)
+      (findings, original) = (CacheLookup(), .unknown)
     }
     guard encoding.metadata == .strip else { return await explainBytes(as: encoding) }
     await lookInMemory()
@@ -218,7 +218,7 @@ private struct Explainer {
       return explanation
     }
     switch plan?.step {
-    case .serve?, .serveAndRevalidate?, .standIn?:
+    case .serve?, .serveAndRevalidate?, .serveStaleOnError?:
       guard let stored = await context.disk(for: request, .diskReads)?.peek(request.keys.fetch) else { break }
       let decoders = context.decoders.decoders(for: request, of: stored.data)
       let info = try? decoders.info(of: stored.data, limits: context.configuration.decodeLimits)
@@ -271,11 +271,11 @@ private struct Explainer {
     where request.cachePolicy != .reload && error.allowsStale(validity, now: now):
       (explanation.failure, explanation.decodes) = (nil, false)
       serve(from: .memory, isStale: true)
-    case .serve?, .serveAndRevalidate?, .standIn?:
+    case .serve?, .serveAndRevalidate?, .serveStaleOnError?:
       // The stored bytes may be newer than the image.
       explanation.decodes = findings.original?.contentID != contentID
       if explanation.decodes == true { explanation.processorCount = last }
-    case .fail?, .ask?, nil: break
+    case .fail?, .send?, nil: break
     }
   }
 
@@ -318,11 +318,11 @@ private struct Explainer {
     switch plan.step {
     case .serve(let isStale): serve(from: .disk, isStale: isStale)
     case .serveAndRevalidate: serve(from: .disk, isStale: true, .behind)
-    case .standIn(let error):
+    case .serveStaleOnError(let error):
       explanation.refusal = error
       serve(from: .disk, isStale: true)
     case .fail(let error): explanation.failure = error.detail
-    case .ask(let conditions, let resumption):
+    case .send(let conditions, let resumption):
       let isConditional = plan.decision.action != .fetch && !conditions.isEmpty
       explanation.transfer = isConditional ? .conditional : resumption == nil ? .full : .rest
       if !isConditional { explanation.origin = .network }

@@ -200,8 +200,8 @@ extension PipelineCache {
     }
     // The image was made from no bytes, so no later bytes can contradict it.
     let loaded = LoadedImage(image, .none, term.validity, status: nil, byteCount: 0, nil)
-    pending.add(for: key) { [settlement = context.settlement] in
-      await settlement.put(loaded, for: key, stored: term.stored)
+    pending.add(for: key) { [cacheWriter = context.cacheWriter] in
+      await cacheWriter.put(loaded, for: key, stored: term.stored)
     }
     await pending.finished(for: key)
     return await disk.contains(key) ? ContentID.none : nil
@@ -227,8 +227,8 @@ extension PipelineCache {
   ) async -> ContentID? {
     guard let disk, let url = request.keys.url else { return nil }
     let key = request.keys.fetch
-    let (record, ask) = (context.sources.record(of: key), context.sources.nextAsk())
-    let (settlement, queue) = (context.settlement, context.processQueue)
+    let (record, sequence) = (context.sources.record(of: key), context.sources.nextSequence())
+    let (cacheWriter, queue) = (context.cacheWriter, context.processQueue)
     let made = Lock(ContentID?.none)
     pending.add(for: key) {
       let entry = try? await queue.run { _ in
@@ -244,7 +244,7 @@ extension PipelineCache {
       }
       guard let entry else { return await disk.remove(key) }
       made.withLock { $0 = entry.contentID }
-      await settlement.put(entry, term.validity, for: request, ask, record)
+      await cacheWriter.put(entry, term.validity, for: request, sequence, record)
     }
     await pending.finished(for: key)
     // The cache may have refused them, or may have newer ones.

@@ -34,7 +34,7 @@ public struct PipelineCache: Sendable {
 
   var memory: MemoryCache<CachedImage>? { context.memoryCache }
   var disk: (any DataCaching)? { context.diskCache }
-  var pending: PendingWrites { context.settlement.pending }
+  var pending: PendingWrites { context.cacheWriter.pending }
   var delegate: (any PipelineDelegate)? { context.delegate }
   private var failures: RecentFailures { context.network.failures }
 

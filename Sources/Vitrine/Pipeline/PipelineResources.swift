@@ -31,7 +31,7 @@ package struct PipelineResources: Sendable {
     let request = context.varied(context.prepared(request))
     guard !Task.isCancelled else { throw LoadError(.cancelled, .fetch, request.name, "cancelled") }
     let bytes = try await context.fetchForDisk(request, priority: request.priority).response
-    let isKnown = bytes.contentID != .none && !bytes.contentID.isOfBeginning
+    let isKnown = bytes.contentID != .none && !bytes.contentID.isOfPartialBody
     return Source(
       request: request,
       data: bytes.data,
@@ -144,7 +144,7 @@ package struct PipelineResources: Sendable {
   }
 
   /// Adds a write, for which ``PipelineCache/flush()`` waits.
-  package func addWrite(_ write: @escaping @Sendable () async -> Void) { context.settlement.pending.add(write) }
+  package func addWrite(_ write: @escaping @Sendable () async -> Void) { context.cacheWriter.pending.add(write) }
 }
 
 extension ImagePipeline {

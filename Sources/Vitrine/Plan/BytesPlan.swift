@@ -6,7 +6,7 @@ import VitrineRuntime
 struct BytesSearch: Sendable {
   /// The findings, with the bytes where the plan needs them.
   struct Found: Sendable {
-    var findings = Findings()
+    var findings = CacheLookup()
     var entry: CachedData?
   }
 
@@ -32,14 +32,14 @@ struct BytesSearch: Sendable {
   }
 
   /// Returns the findings if no wait is necessary, `nil` otherwise.
-  func found(_ original: KnownOriginal) -> Found? {
+  func found(_ original: StoredOriginal) -> Found? {
     if case .unknown = original, disk != nil { return nil }
     let found = found(original.entry, uptime: context.clock.uptime)
     return dependsOnMore(found, now: context.clock.now) ? nil : found
   }
 
   /// Looks for the bytes and, if a request would be sent, for everything else that the plan depends on.
-  func find(_ original: KnownOriginal) async -> Found {
+  func find(_ original: StoredOriginal) async -> Found {
     var entry = original.entry
     if case .unknown = original { entry = await readOriginal() }
     var found = found(entry, uptime: context.clock.uptime)
@@ -53,7 +53,7 @@ struct BytesSearch: Sendable {
   /// Returns `true` if a request would be sent and findings are missing that could change the plan.
   private func dependsOnMore(_ found: Found, now: Date) -> Bool {
     (context.network.access != nil || hasPartialsOnDisk)
-      && context.bytesPlan(request, source, found.findings, now: now).asks
+      && context.bytesPlan(request, source, found.findings, now: now).sendsRequest
   }
 
   private var hasPartialsOnDisk: Bool { if case .disk = partials { true } else { false } }
@@ -62,14 +62,14 @@ struct BytesSearch: Sendable {
     guard let disk else { return nil }
     let key = request.keys.fetch
     // A delegate may be slow to decide about storage.
-    if context.delegate == nil { await context.settlement.pending.finished(for: key) }
+    if context.delegate == nil { await context.cacheWriter.pending.finished(for: key) }
     return isPeeking ? await disk.peek(key) : await disk.entry(for: key)
   }
 
   /// Returns the findings for these bytes, and any reason against a request.
   private func found(_ entry: CachedData?, uptime: Duration) -> Found {
     var found = Found(entry: entry)
-    found.findings.original = entry.map { Findings.Original($0.contentID, metadata: $0.metadata) }
+    found.findings.original = entry.map { CacheLookup.Original($0.contentID, metadata: $0.metadata) }
     found.findings.objection = context.network.objection(to: url)
     if case .memory(let memory) = partials {
       let key = request.keys.fetch
@@ -89,7 +89,7 @@ struct BytesSearch: Sendable {
   }
 }
 
-extension KnownOriginal {
+extension StoredOriginal {
   fileprivate var entry: CachedData? { if case .entry(let entry) = self { entry } else { nil } }
 }
 
@@ -103,9 +103,9 @@ struct BytesPlan: Sendable {
     /// Serve the stored bytes and revalidate them in the background.
     case serveAndRevalidate
     /// Send a request with these fields, which resumes an earlier download if there is one.
-    case ask(HTTPFields, after: Resumption?)
+    case send(HTTPFields, after: Resumption?)
     /// Serve the stored bytes in place of an error.
-    case standIn(LoadError)
+    case serveStaleOnError(LoadError)
     /// Fail.
     case fail(LoadError)
   }
@@ -119,7 +119,7 @@ struct BytesPlan: Sendable {
   init(
     _ request: ImageRequest,
     _ source: String,
-    _ findings: Findings,
+    _ findings: CacheLookup,
     fields: HTTPFields,
     by freshness: Freshness,
     now: Date,
@@ -139,11 +139,11 @@ struct BytesPlan: Sendable {
         ?? findings.access.refusal(of: request, source)
       {
         let allowsStale = hasOriginal && error.allowsStale(decision, now: now)
-        step = allowsStale ? .standIn(error) : .fail(error)
+        step = allowsStale ? .serveStaleOnError(error) : .fail(error)
       } else {
         var headers = decision.headers
         if !request.method.allowsConditions { for name in Self.conditions { headers[name] = nil } }
-        step = .ask(headers, after: findings.partial)
+        step = .send(headers, after: findings.partial)
       }
     }
   }
@@ -151,7 +151,7 @@ struct BytesPlan: Sendable {
   private static let conditions = ["If-None-Match", "If-Modified-Since"]
 
   /// A Boolean value that indicates whether the plan sends a request, as far as the findings show.
-  var asks: Bool { if case .ask = step { true } else { false } }
+  var sendsRequest: Bool { if case .send = step { true } else { false } }
 
   /// Returns `true` if the stored bytes may be served in place of an error.
   func allowsStale(after error: LoadError, now: Date) -> Bool {

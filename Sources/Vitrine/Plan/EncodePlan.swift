@@ -30,7 +30,7 @@ struct EncodePlan: Sendable {
   init(
     _ request: ImageRequest,
     _ stored: Stored?,
-    _ original: Findings.Original?,
+    _ original: CacheLookup.Original?,
     fields: @autoclosure () -> HTTPFields,
     validityOfOriginal: (StoredResponse) -> Validity,
     now: Date,
@@ -56,8 +56,8 @@ struct EncodePlan: Sendable {
 struct EncodedSearch: Sendable {
   struct Found: Sendable {
     var stored: EncodePlan.Stored?
-    var findings: Findings.Original?
-    var original = KnownOriginal.missing
+    var findings: CacheLookup.Original?
+    var original = StoredOriginal.missing
     var plan: EncodePlan
     /// The bytes of the encoded image, if the plan uses it.
     var data: Data?
@@ -81,18 +81,18 @@ struct EncodedSearch: Sendable {
 
   func find() async -> Found {
     // An encoded image has no copy in memory, so the search waits for a write in progress.
-    await context.settlement.pending.finished(for: key)
-    if context.delegate == nil { await context.settlement.pending.finished(for: request.keys.fetch) }
+    await context.cacheWriter.pending.finished(for: key)
+    if context.delegate == nil { await context.cacheWriter.pending.finished(for: request.keys.fetch) }
     let heads = await disk.heads(for: [key, request.keys.fetch])
     guard heads.count == 2 else { return found(nil, nil, .unknown) }
     let stored = heads[0].map { head in
       let header = head.kind == .finished ? EncodedImage.Header(encoded: head.metadata) : nil
       return EncodePlan.Stored(contentID: head.contentID, header: header, expires: head.expires)
     }
-    let original = heads[1].map { Findings.Original($0.contentID, metadata: $0.metadata) }
+    let original = heads[1].map { CacheLookup.Original($0.contentID, metadata: $0.metadata) }
     let known = heads[1].map { head in
       head.data.map { data in
-        KnownOriginal.entry(
+        StoredOriginal.entry(
           CachedData(
             data: data,
             kind: head.kind,
@@ -120,8 +120,8 @@ struct EncodedSearch: Sendable {
 
   private func found(
     _ stored: EncodePlan.Stored?,
-    _ original: Findings.Original?,
-    _ known: KnownOriginal,
+    _ original: CacheLookup.Original?,
+    _ known: StoredOriginal,
   ) -> Found {
     let now = context.clock.now
     let plan = EncodePlan(

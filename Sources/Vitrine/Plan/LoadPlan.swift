@@ -17,8 +17,8 @@ struct FinishedSearch: Sendable {
 
   struct Found: Sendable {
     /// The findings in memory and on disk.
-    var findings: Findings
-    var original = KnownOriginal.missing
+    var findings: CacheLookup
+    var original = StoredOriginal.missing
     /// The image that the plan begins with.
     var stored = Stored.none
     /// The entries that cannot be read.
@@ -32,7 +32,7 @@ struct FinishedSearch: Sendable {
   private let step: Int
   /// The step numbers at which the disk may have a better image than memory.
   private let steps: [Int]
-  private let findings: Findings
+  private let findings: CacheLookup
   private let disk: any DataCaching
   private let context: PlanContext
   /// A Boolean value that indicates whether look-ups do not count as use.
@@ -44,7 +44,7 @@ struct FinishedSearch: Sendable {
   init?(
     _ request: ImageRequest,
     upTo step: Int,
-    _ findings: Findings,
+    _ findings: CacheLookup,
     _ context: PlanContext,
     isPeeking: Bool = false,
   ) {
@@ -61,7 +61,7 @@ struct FinishedSearch: Sendable {
     var found = Found(findings: findings)
     let keys = steps.map { request.keys.key(step: $0) } + [request.keys.fetch]
     // A delegate may be slow to decide about storage.
-    if context.delegate == nil { await context.settlement.pending.finished(for: request.keys.fetch) }
+    if context.delegate == nil { await context.cacheWriter.pending.finished(for: request.keys.fetch) }
     let heads = await disk.heads(for: keys)
     // A custom cache may return too few heads, which say nothing.
     guard heads.count == keys.count else {
@@ -75,7 +75,7 @@ struct FinishedSearch: Sendable {
       let header = head.kind == .finished ? FinishedImage.Header(encoded: head.metadata) : nil
       let validity = header?.validity(until: head.expires)
       found.findings.finished.append(
-        Findings.Finished(
+        CacheLookup.Finished(
           key: key,
           step: step,
           contentID: head.contentID,
@@ -85,7 +85,7 @@ struct FinishedSearch: Sendable {
       )
     }
     if let head = heads.last, let head {
-      found.findings.original = Findings.Original(head.contentID, metadata: head.metadata)
+      found.findings.original = CacheLookup.Original(head.contentID, metadata: head.metadata)
       found.original = CachedData(head).map { .entry($0) } ?? .unknown
     }
     await read(entries, &found)
@@ -149,7 +149,7 @@ struct LoadPlan: Sendable {
     /// The image itself, in memory.
     case memory(LoadedImage, Use)
     /// The finished image on disk.
-    case finished(Findings.Finished, Use)
+    case finished(CacheLookup.Finished, Use)
     /// A larger variant in memory.
     case larger(LargerVariant)
     /// The bytes, to be decoded.
@@ -168,7 +168,7 @@ struct LoadPlan: Sendable {
   init(
     _ request: ImageRequest,
     upTo last: Int,
-    _ findings: Findings,
+    _ findings: CacheLookup,
     fields: @autoclosure () -> HTTPFields,
     now: Date,
   ) {

@@ -3,7 +3,7 @@ import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
 
-/// The parts of a pipeline that its plans depend on, and the ``Settlement`` that writes to its caches.
+/// The parts of a pipeline that its plans depend on, and the ``CacheWriter`` that writes to its caches.
 ///
 /// It is the lower half of a ``LoadContext``: look-ups and plans know no loads.
 // @unchecked: all properties are constant, of it and of its subclass.
@@ -12,10 +12,10 @@ class PlanContext: @unchecked Sendable {
   let decoders: DecoderChoice
   let partials: Partials?
   let network: NetworkContext
-  let settlement: Settlement
+  let cacheWriter: CacheWriter
   let sources = SourceRecords()
   let arrived = ArrivedBytes()
-  let variations = Variations()
+  let variations = VaryVariants()
   let recorder: StageRecorder?
   let processQueue: WorkQueue
   /// The queue for hooks that may block and have no better place.
@@ -44,7 +44,7 @@ class PlanContext: @unchecked Sendable {
     decoders = DecoderChoice(configuration)
     // Nothing is stored that a delegate has not seen, so no partial downloads either.
     partials = configuration.delegate == nil ? Partials(in: configuration.diskCache) : nil
-    settlement = Settlement(configuration, pending, partials, variations, sources, decoders, processQueue)
+    cacheWriter = CacheWriter(configuration, pending, partials, variations, sources, decoders, processQueue)
     let isRecording = feed != nil || configuration.recorder != nil || configuration.collectsMetrics
     recorder = isRecording ? StageRecorder(configuration.recorder, feed, clock: configuration.clock) : nil
     network = NetworkContext(configuration, log: feed)
@@ -71,7 +71,7 @@ class PlanContext: @unchecked Sendable {
   }
 
   /// Returns the plan for the bytes of a request.
-  final func bytesPlan(_ request: ImageRequest, _ source: String, _ findings: Findings, now: Date) -> BytesPlan {
+  final func bytesPlan(_ request: ImageRequest, _ source: String, _ findings: CacheLookup, now: Date) -> BytesPlan {
     BytesPlan(request, source, findings, fields: fields(of: request), by: configuration.freshness, now: now)
   }
 
@@ -184,8 +184,8 @@ extension PlanContext {
 
 extension PlanContext {
   /// Finds the images in memory after some of a request's processors; does not count as use.
-  func findingsInMemory(_ request: ImageRequest, step: Int, at now: Date) -> Findings {
-    var findings = Findings()
+  func findingsInMemory(_ request: ImageRequest, step: Int, at now: Date) -> CacheLookup {
+    var findings = CacheLookup()
     guard let memory = memory(for: request, .memoryReads) else { return findings }
     let keys = request.keys
     let variants = memory.variants(of: keys.fetch)
@@ -199,7 +199,7 @@ extension PlanContext {
         // A reload has no use for an image that cannot be revalidated.
         !isReload || variant.value.contentID != .none
       else { continue }
-      findings.known = Findings.InMemory(image: variant.value.loaded, step: known)
+      findings.known = CacheLookup.InMemory(image: variant.value.loaded, step: known)
     }
     if !isReload, !request.isExact, findings.known == nil {
       findings.larger = largerVariant(of: request, among: variants, at: now)

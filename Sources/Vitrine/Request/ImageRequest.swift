@@ -214,7 +214,7 @@ public struct ImageRequest: Sendable {
     set { change { $0.cacheID = newValue } }
   }
 
-  /// The values of the fields that `Vary` names, if the plain key belongs to another variant; see ``Variations``.
+  /// The values of the fields that `Vary` names, if the plain key belongs to another variant; see ``VaryVariants``.
   var variation: HTTPFields {
     get { shared.fields.variation }
     set { change { $0.variation = newValue } }
@@ -262,7 +262,7 @@ public struct ImageRequest: Sendable {
   var alternatives: [ImageRequest]? { shared.fields.alternatives }
 
   /// The index of the alternative whose error is reported if all fail; a missing thumbnail is not a failure.
-  var decisiveAlternative: Int {
+  var primarySource: Int {
     alternatives?.firstIndex { !$0.source.isThumbnail } ?? 0
   }
 

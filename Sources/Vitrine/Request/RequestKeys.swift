@@ -17,7 +17,7 @@ final class RequestKeys: Sendable {
   let hasAlternatives: Bool
   /// The key of the bytes: the source and, for a URL, everything that changes the response.
   let fetch: CacheKey
-  /// The key of the bytes without the values of the fields that `Vary` names; see ``Variations``.
+  /// The key of the bytes without the values of the fields that `Vary` names; see ``VaryVariants``.
   let plain: CacheKey
   /// The key of the decoded image before any processing.
   let decode: CacheKey

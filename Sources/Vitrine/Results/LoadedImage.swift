@@ -52,7 +52,7 @@ final class LoadedImage: Sendable {
   /// The number of encoded bytes.
   let byteCount: Int
   /// The parameters of the decode; `nil` for processed images and images that no decoder made.
-  let rendition: Rendition?
+  let parameters: DecodeParameters?
   /// A Boolean value that indicates whether the bytes may give other pixels, since the image has been stored with
   /// losses or resampled from a larger variant.
   let isApproximate: Bool
@@ -72,24 +72,28 @@ final class LoadedImage: Sendable {
     _ validity: Validity,
     status: Int?,
     byteCount: Int,
-    _ rendition: Rendition?,
+    _ parameters: DecodeParameters?,
     isApproximate: Bool = false,
     isThumbnail: Bool = false,
   ) {
     (self.container, self.contentID, self.validity) = (container, contentID, validity)
-    (self.status, self.byteCount, self.rendition) = (status, byteCount, rendition)
+    (self.status, self.byteCount, self.parameters) = (status, byteCount, parameters)
     (self.isApproximate, self.isThumbnail) = (isApproximate, isThumbnail)
   }
 
   /// Returns the same source with other pixels, made from these.
-  func replacing(_ container: ImageContainer, _ rendition: Rendition?, isApproximate: Bool = false) -> LoadedImage {
+  func replacing(
+    _ container: ImageContainer,
+    _ parameters: DecodeParameters?,
+    isApproximate: Bool = false,
+  ) -> LoadedImage {
     LoadedImage(
       container,
       contentID,
       validity,
       status: status,
       byteCount: byteCount,
-      rendition,
+      parameters,
       isApproximate: self.isApproximate || isApproximate,
       isThumbnail: isThumbnail,
     )
@@ -103,7 +107,7 @@ final class LoadedImage: Sendable {
       validity,
       status: status,
       byteCount: byteCount,
-      rendition,
+      parameters,
       isApproximate: isApproximate,
       isThumbnail: isThumbnail,
     )
@@ -112,7 +116,7 @@ final class LoadedImage: Sendable {
 
 extension ContentID {
   /// A Boolean value that indicates whether only the beginning of the body is known, so that there is no checksum.
-  var isOfBeginning: Bool { high == Self.beginningMark }
+  var isOfPartialBody: Bool { high == Self.beginningMark }
 
   /// Creates the identity of a body whose beginning alone was read.
   init(ofBodyTagged tag: String) { self.init(low: Self(of: Data(tag.utf8)).low, high: Self.beginningMark) }

@@ -20,8 +20,8 @@ extension FinishedImage {
     let info: ImageInfo
     let status: Int?
     let byteCount: Int
-    /// The rendition; its colour space is the colour space of the pixels.
-    let rendition: Rendition?
+    /// The parameters; its colour space is the colour space of the pixels.
+    let parameters: DecodeParameters?
     /// A Boolean value that indicates whether the pixels differ from a decode of the original.
     let isApproximate: Bool
     private let validity: Validity
@@ -32,7 +32,7 @@ extension FinishedImage {
       isApproximate = image.isApproximate || encoding == .file && !isLossless
       (width, height) = (bitmap.width, bitmap.height)
       (alpha, colorSpace, info) = (bitmap.alpha, bitmap.colorSpace, image.info)
-      (status, byteCount, rendition, validity) = (image.status, image.byteCount, image.rendition, image.validity)
+      (status, byteCount, parameters, validity) = (image.status, image.byteCount, image.parameters, image.validity)
     }
 
     func validity(until expires: Date?) -> Validity { validity.ending(at: expires) }
@@ -43,8 +43,8 @@ extension FinishedImage {
       var flags: UInt64 = 0
       if info.hasAlpha { flags |= 1 }
       if info.isVector { flags |= 2 }
-      if let rendition { flags |= rendition.isWhole ? 12 : 4 }
-      if rendition?.usesLinearLight == true { flags |= 16 }
+      if let parameters { flags |= parameters.isWhole ? 12 : 4 }
+      if parameters?.usesLinearLight == true { flags |= 16 }
       flags |= isApproximate ? 32 : 64
       if validity.isPrivate { flags |= 128 }
       let alphaIndex = Self.alphas.firstIndex(of: alpha) ?? 0
@@ -60,8 +60,8 @@ extension FinishedImage {
       head.append(seconds: info.duration)
       for number in [info.loopCount, status ?? 0, byteCount] { head.append(count: number) }
       head.append(datesOf: validity)
-      let rendition = rendition.map { "\($0.frame) \($0.quality.rawValue) \($0.filter.rawValue)" }
-      head.append(info.format, [colorSpace.rawValue, info.colorModel.rawValue, rendition ?? ""], validity)
+      let parameters = parameters.map { "\($0.frame) \($0.quality.rawValue) \($0.filter.rawValue)" }
+      head.append(info.format, [colorSpace.rawValue, info.colorModel.rawValue, parameters ?? ""], validity)
       return head.data
     }
 
@@ -81,10 +81,10 @@ extension FinishedImage {
         let colorModel = ColorModel(rawValue: lines[1])
       else { return nil }
       if flags & 4 == 0 {
-        rendition = nil
+        parameters = nil
       } else {
-        guard let stored = Rendition(stored: lines[2], flags, colorSpace) else { return nil }
-        rendition = stored
+        guard let stored = DecodeParameters(stored: lines[2], flags, colorSpace) else { return nil }
+        parameters = stored
       }
       var info = ImageInfo(
         format: format,
@@ -110,8 +110,8 @@ extension FinishedImage {
   }
 }
 
-extension Rendition {
-  /// Decodes the line and the flags of a rendition, or returns `nil` if they are damaged.
+extension DecodeParameters {
+  /// Decodes the line and the flags of a parameters, or returns `nil` if they are damaged.
   fileprivate init?(stored line: String, _ flags: UInt64, _ colorSpace: ColorSpace) {
     let parts = line.split(separator: " ").map(String.init)
     guard parts.count == 3, let frame = Int(parts[0]), let quality = DecodeQuality(rawValue: parts[1]),

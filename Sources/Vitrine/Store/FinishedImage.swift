@@ -81,7 +81,7 @@ enum FinishedImage {
       header.validity(until: entry.expires),
       status: header.status,
       byteCount: header.byteCount,
-      header.rendition,
+      header.parameters,
       isApproximate: header.isApproximate,
     )
   }

@@ -54,7 +54,7 @@ final class Resumption: Sendable {
   }
 
   /// Adds the fields that request the rest, or the whole if the file has changed (RFC 9110, sections 13.1.5 and 14.2).
-  func ask(in request: inout HTTPRequest) {
+  func apply(to request: inout HTTPRequest) {
     request.headers["Range"] = "bytes=\(count)-"
     request.headers["If-Range"] = validator
   }

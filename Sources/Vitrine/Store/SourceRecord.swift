@@ -8,7 +8,7 @@ import VitrineRuntime
 /// a source holds a record, and all of them see the same response; without loads, nothing is remembered.
 final class SourceRecord: Sendable {
   /// The place of a request in the order of all requests of a pipeline.
-  typealias Ask = UInt64
+  typealias Sequence = UInt64
 
   private let source: CacheKey
   private let records: SourceRecords
@@ -18,20 +18,20 @@ final class SourceRecord: Sendable {
   deinit { records.release(source) }
 
   /// The request of the latest response; cached data counts as a response to it.
-  var ask: Ask { latest.ask }
+  var sequence: Sequence { latest.sequence }
 
   private var latest: SourceRecords.Entry { records.state.withLock { $0.entries[source] ?? SourceRecords.Entry() } }
 
   /// Records a response, unless a later request has been answered.
   ///
   /// - Returns: `true` if it is now the latest response.
-  func claim(_ ask: Ask, _ contentID: ContentID) -> Bool {
+  func acceptResponse(_ sequence: Sequence, _ contentID: ContentID) -> Bool {
     records.state.withLock { state in
       // The caller holds the record, so there is an entry.
       guard let index = state.entries.index(forKey: source), !state.isBeingRemoved(index),
-        state.entries.values[index].ask <= ask
+        state.entries.values[index].sequence <= sequence
       else { return false }
-      (state.entries.values[index].ask, state.entries.values[index].contentID) = (ask, contentID)
+      (state.entries.values[index].sequence, state.entries.values[index].contentID) = (sequence, contentID)
       return true
     }
   }
@@ -48,11 +48,11 @@ final class SourceRecord: Sendable {
   }
 
   /// Returns `true` if a later request has brought other content, or if the source has been or is being removed.
-  func isOutdated(_ ask: Ask, _ contentID: ContentID) -> Bool {
+  func isOutdated(_ sequence: Sequence, _ contentID: ContentID) -> Bool {
     records.state.withLock { state in
       guard let index = state.entries.index(forKey: source) else { return false }
       let latest = state.entries.values[index]
-      return state.isBeingRemoved(index) || latest.ask > ask && latest.contentID != contentID
+      return state.isBeingRemoved(index) || latest.sequence > sequence && latest.contentID != contentID
     }
   }
 }
@@ -61,7 +61,7 @@ final class SourceRecord: Sendable {
 final class SourceRecords: Sendable {
   fileprivate struct Entry {
     var holds = 1
-    var ask: SourceRecord.Ask = 0
+    var sequence: SourceRecord.Sequence = 0
     var contentID = ContentID.none
     /// The values of the first response with a `Vary`, which has the plain key; `nil` before it has arrived.
     var variation: HTTPFields?
@@ -71,7 +71,7 @@ final class SourceRecords: Sendable {
 
   fileprivate struct State {
     var entries: [CacheKey: Entry] = [:]
-    var lastAsk: SourceRecord.Ask = 0
+    var lastAsk: SourceRecord.Sequence = 0
     /// The number of removals of all sources under way.
     var removals = 0
 
@@ -81,7 +81,7 @@ final class SourceRecords: Sendable {
 
     /// Makes all requests so far outdated, as if a response with other content had arrived.
     mutating func outdate(_ index: Dictionary<CacheKey, Entry>.Index) {
-      (entries.values[index].ask, entries.values[index].contentID) = (lastAsk, .none)
+      (entries.values[index].sequence, entries.values[index].contentID) = (lastAsk, .none)
       entries.values[index].variation = nil
     }
 
@@ -100,7 +100,7 @@ final class SourceRecords: Sendable {
   }
 
   /// Returns the place of a new request.
-  func nextAsk() -> SourceRecord.Ask {
+  func nextSequence() -> SourceRecord.Sequence {
     state.withLock { state in
       state.lastAsk += 1
       return state.lastAsk

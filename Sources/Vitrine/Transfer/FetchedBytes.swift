@@ -26,7 +26,7 @@ struct FetchedBytes: Sendable {
     /// A Boolean value that indicates whether the bytes are a small picture of the source that another program has made.
     var isThumbnail = false
     /// The place of the request that fetched or revalidated the bytes; `nil` without a request.
-    var ask: SourceRecord.Ask?
+    var sequence: SourceRecord.Sequence?
     /// The head of a body that is still arriving; `nil` for whole bytes.
     var arriving: BodySink.Head?
     /// The image that has been made of these bytes, the beginning of a body; `nil` for whole bytes.
@@ -35,7 +35,7 @@ struct FetchedBytes: Sendable {
 
   private var fields: Box<Fields>
   /// The receiver of a verdict on the bytes; `nil` if none is needed.
-  private(set) var answer: Answer?
+  private(set) var commit: PendingCommit?
 
   init(
     data: Data,
@@ -45,10 +45,10 @@ struct FetchedBytes: Sendable {
     status: Int?,
     headers: HTTPFields = [:],
     url: String? = nil,
-    ask: SourceRecord.Ask? = nil,
+    sequence: SourceRecord.Sequence? = nil,
   ) {
     var fields = Fields(data: data, contentID: contentID, validity: validity, origin: origin, status: status)
-    (fields.headers, fields.url, fields.ask) = (headers, url, ask)
+    (fields.headers, fields.url, fields.sequence) = (headers, url, sequence)
     self.fields = Box(fields)
   }
 
@@ -92,9 +92,9 @@ extension FetchedBytes {
 
 extension FetchedBytes {
   /// Returns the same bytes, which a caller is to judge.
-  func with(_ answer: Answer) -> FetchedBytes {
+  func with(_ commit: PendingCommit) -> FetchedBytes {
     var bytes = self
-    bytes.answer = answer
+    bytes.commit = commit
     return bytes
   }
 }
@@ -108,7 +108,7 @@ extension FetchedBytes: LoadedValue {
 
 extension LoadedImage {
   /// Creates an image made from bytes.
-  convenience init(_ container: ImageContainer, of bytes: FetchedBytes, _ rendition: Rendition?) {
+  convenience init(_ container: ImageContainer, of bytes: FetchedBytes, _ parameters: DecodeParameters?) {
     self.init(
       container,
       bytes.contentID,
@@ -116,7 +116,7 @@ extension LoadedImage {
       status: bytes.status,
       byteCount: bytes.data.count,
       // No other image is made from a thumbnail.
-      bytes.isThumbnail ? nil : rendition,
+      bytes.isThumbnail ? nil : parameters,
       isApproximate: bytes.isThumbnail,
       isThumbnail: bytes.isThumbnail,
     )
@@ -151,7 +151,7 @@ extension ImageResponse {
 /// A load of another size takes them from here while the first load decodes them, and downloads nothing.
 final class ArrivedBytes: Sendable {
   private struct Entry {
-    weak var answer: Answer?
+    weak var commit: PendingCommit?
   }
 
   private struct State {
@@ -162,15 +162,15 @@ final class ArrivedBytes: Sendable {
 
   private let state = Lock(State())
 
-  func add(_ answer: Answer, for key: LoadKey) {
+  func add(_ commit: PendingCommit, for key: LoadKey) {
     // The last reference to an answer must not go under the lock.
-    let others = state.withLock { state -> [LoadKey: Answer] in
-      let others = state.entries.count < state.sweepCount ? [:] : state.entries.compactMapValues(\.answer)
+    let others = state.withLock { state -> [LoadKey: PendingCommit] in
+      let others = state.entries.count < state.sweepCount ? [:] : state.entries.compactMapValues(\.commit)
       if state.entries.count >= state.sweepCount {
-        state.entries = others.mapValues { Entry(answer: $0) }
+        state.entries = others.mapValues { Entry(commit: $0) }
         state.sweepCount = max(16, 2 * others.count)
       }
-      state.entries[key] = Entry(answer: answer)
+      state.entries[key] = Entry(commit: commit)
       return others
     }
     withExtendedLifetime(others) {}
@@ -178,26 +178,26 @@ final class ArrivedBytes: Sendable {
 
   /// Returns the bytes for a key until their first verdict.
   func bytes(for key: LoadKey) -> FetchedBytes? {
-    guard let answer = state.withLock({ $0.entries[key]?.answer }) else { return nil }
-    return answer.isOpen ? answer.bytes.with(answer) : nil
+    guard let commit = state.withLock({ $0.entries[key]?.commit }) else { return nil }
+    return commit.isOpen ? commit.bytes.with(commit) : nil
   }
 }
 
 /// The verdict on bytes from a server, which a caller accepts or rejects.
 ///
 /// The first verdict counts. Another caller may still ask to store accepted bytes later.
-final class Answer: Sendable {
-  typealias Word = Settlement.Verdict
+final class PendingCommit: Sendable {
+  typealias Verdict = CacheWriter.Verdict
 
   private static let (good, bad, kept): (UInt8, UInt8, UInt8) = (1, 2, 3)
 
   /// The verdict so far; 0 if there is none.
   private let word = Atomic<UInt8>(0)
-  private let settle: @Sendable (Word) -> Void
+  private let settle: @Sendable (Verdict) -> Void
   /// The bytes, without this.
   fileprivate let bytes: FetchedBytes
 
-  init(to bytes: FetchedBytes, _ settle: @escaping @Sendable (Word) -> Void) {
+  init(to bytes: FetchedBytes, _ settle: @escaping @Sendable (Verdict) -> Void) {
     (self.bytes, self.settle) = (bytes, settle)
   }
 

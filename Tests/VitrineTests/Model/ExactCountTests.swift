@@ -209,9 +209,9 @@ struct ExactCountTests {
     )
     let name = Pictures.Name(address: 0, version: 1, steps: [0, 1, 6][steps])
     let (width, height) = request.size == nil ? Pictures.size : (8, 6)
-    let rendition = steps == 0 ? Rendition(of: info, DecodeOptions(size: request.size)) : nil
+    let parameters = steps == 0 ? DecodeParameters(of: info, DecodeOptions(size: request.size)) : nil
     let container = ImageContainer(Pictures.bitmap(name, width: width, height: height), info: info)
-    return LoadedImage(container, of: bytes, rendition)
+    return LoadedImage(container, of: bytes, parameters)
   }
 
   private static func fill(

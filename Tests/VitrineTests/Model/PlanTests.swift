@@ -94,9 +94,9 @@ struct PlanTests {
     for (age, expected) in [(59.0, "finished 0: serve"), (60, "finished 0: serve stale")] {
       var request = ImageRequest(url: Plans.url, size: .pixels(8, 8))
       request.cachePolicy = .cacheFirst
-      var findings = Findings()
+      var findings = CacheLookup()
       findings.finished = [
-        Findings.Finished(
+        CacheLookup.Finished(
           key: request.keys.image,
           step: 0,
           contentID: ContentID(low: 1, high: 1),
@@ -110,9 +110,9 @@ struct PlanTests {
   @Test
   func anImageThatNobodyCouldConfirmIsOfNoUseToWhoWantsItAnew() {
     var request = ImageRequest(url: Plans.url)
-    var findings = Findings()
+    var findings = CacheLookup()
     let put = CachedImage(ImageContainer(.solid(SIMD4(1, 2, 3, 255), width: 8, height: 6))).loaded
-    findings.known = Findings.InMemory(image: put, step: 0)
+    findings.known = CacheLookup.InMemory(image: put, step: 0)
     #expect(LoadPlan(request, upTo: 0, findings, fields: [:], now: Plans.now).words == "memory 0: serve")
     request.cachePolicy = .reload
     #expect(LoadPlan(request, upTo: 0, findings, fields: [:], now: Plans.now).words == "bytes 0")
@@ -124,7 +124,7 @@ struct PlanTests {
     var age = 10.0
     var policy = CachePolicy.standard
     var control = "max-age=60"
-    var change: (inout Findings) -> Void = { _ in }
+    var change: (inout CacheLookup) -> Void = { _ in }
     let plan: String
   }
 
@@ -169,8 +169,8 @@ struct PlanTests {
       Case(age: 40, policy: .maxAge(.seconds(30)), control: "max-age=60, immutable", plan: "serve stale"),
     ]
     for one in cases {
-      var findings = Findings()
-      findings.original = Findings.Original(
+      var findings = CacheLookup()
+      findings.original = CacheLookup.Original(
         contentID: ContentID(low: 1, high: 1),
         stored: try Plans.stored(one.age, one.control),
       )
@@ -184,7 +184,7 @@ struct PlanTests {
 
   @Test
   func aRequestThatAvoidsExpensiveNetworksIsRefusedOnOne() {
-    var findings = Findings()
+    var findings = CacheLookup()
     findings.access = .expensive("roaming")
     var request = ImageRequest(url: Plans.url)
     #expect(BytesPlan(request, "a", findings, fields: [:], by: Freshness(), now: Plans.now).words == "ask")
@@ -230,40 +230,40 @@ private struct Plans {
     )
     (request.cachePolicy, request.cacheAccess) = (situation.policy, situation.caches)
     let (one, two) = (ContentID(low: 1, high: 1), ContentID(low: 2, high: 2))
-    func image(_ bitmap: Bitmap, age: Double, _ rendition: Rendition? = nil) throws -> LoadedImage {
+    func image(_ bitmap: Bitmap, age: Double, _ parameters: DecodeParameters? = nil) throws -> LoadedImage {
       let info = ImageInfo(format: .png, storedWidth: 16, storedHeight: 12)
       let validity = Validity(of: try Self.stored(age), by: Freshness(), at: Self.now)
-      return LoadedImage(ImageContainer(bitmap, info: info), one, validity, status: 200, byteCount: 9, rendition)
+      return LoadedImage(ImageContainer(bitmap, info: info), one, validity, status: 200, byteCount: 9, parameters)
     }
     let small = Bitmap.solid(SIMD4(1, 2, 3, 255), width: 8, height: 6)
-    var findings = Findings()
+    var findings = CacheLookup()
     if situation.readsMemory {
       switch situation.memory {
       case .nothing: break
-      case .final: findings.known = Findings.InMemory(image: try image(small, age: 10), step: situation.steps)
-      case .stale: findings.known = Findings.InMemory(image: try image(small, age: 100), step: situation.steps)
-      case .prefix: findings.known = Findings.InMemory(image: try image(small, age: 10), step: 1)
+      case .final: findings.known = CacheLookup.InMemory(image: try image(small, age: 10), step: situation.steps)
+      case .stale: findings.known = CacheLookup.InMemory(image: try image(small, age: 100), step: situation.steps)
+      case .prefix: findings.known = CacheLookup.InMemory(image: try image(small, age: 10), step: 1)
       case .larger:
         let whole = Bitmap.solid(SIMD4(1, 2, 3, 255), width: 16, height: 12)
-        let rendition = Rendition(frame: 0, quality: .balanced, isWhole: true)
+        let parameters = DecodeParameters(frame: 0, quality: .balanced, isWhole: true)
         if situation.policy != .reload {
           findings.larger = LargerVariant(
-            try image(whole, age: 10, rendition),
+            try image(whole, age: 10, parameters),
             for: DecodeOptions(size: .pixels(8, 8)),
           )
         }
       }
     }
     if situation.readsDisk, situation.policy != .reload {
-      let old = Findings.Original(contentID: one, stored: try Self.stored(situation.disk == .stale ? 100 : 10))
+      let old = CacheLookup.Original(contentID: one, stored: try Self.stored(situation.disk == .stale ? 100 : 10))
       switch situation.disk {
       case .nothing, .finished: break
       case .fresh, .stale, .garbage: findings.original = old
-      case .orphaned: findings.original = Findings.Original(contentID: two, stored: old.stored)
+      case .orphaned: findings.original = CacheLookup.Original(contentID: two, stored: old.stored)
       }
       if situation.storesFinished, situation.disk == .finished || situation.disk == .orphaned {
         findings.finished = [
-          Findings.Finished(
+          CacheLookup.Finished(
             key: request.keys.image,
             step: situation.steps,
             contentID: one,
@@ -306,8 +306,8 @@ extension BytesPlan {
     switch step {
     case .serve(let isStale): isStale ? "serve stale" : "serve"
     case .serveAndRevalidate: "serve and revalidate"
-    case .ask(let conditions, _): conditions["If-None-Match"] == nil ? "ask" : "ask whether it has changed"
-    case .standIn(let error): "stand in for \(error.code)"
+    case .send(let conditions, _): conditions["If-None-Match"] == nil ? "ask" : "ask whether it has changed"
+    case .serveStaleOnError(let error): "stand in for \(error.code)"
     case .fail(let error): "fail: \(error.code)"
     }
   }

@@ -4,51 +4,51 @@ import VitrineRuntime
 @testable import Vitrine
 
 /// What several say of bytes that they all wanted.
-struct AnswerTests {
-  private let words = Lock<[Answer.Word]>([])
-  private let answer: Answer
+struct PendingCommitTests {
+  private let words = Lock<[CacheWriter.Verdict]>([])
+  private let commit: PendingCommit
 
   init() {
     let words = words
-    answer = Answer(to: FetchedBytes(local: Data())) { word in words.withLock { $0.append(word) } }
+    commit = PendingCommit(to: FetchedBytes(local: Data())) { word in words.withLock { $0.append(word) } }
   }
 
-  private func expect(_ expected: [Answer.Word]) { #expect(words.withLock { $0 } == expected) }
+  private func expect(_ expected: [CacheWriter.Verdict]) { #expect(words.withLock { $0 } == expected) }
 
   @Test
   func whatIsGoodIsKeptOnceHoweverManySaySo() {
-    for _ in 0..<3 { answer.accept() }
+    for _ in 0..<3 { commit.accept() }
     expect([.good(isKept: true), .keep])
   }
 
   @Test
   func whatTheFirstDoesNotKeepALaterOneMay() {
-    answer.accept(keeps: false)
+    commit.accept(keeps: false)
     expect([.good(isKept: false)])
-    answer.accept()
+    commit.accept()
     expect([.good(isKept: false), .keep])
   }
 
   @Test
   func whatIsBadIsNeverKept() {
-    answer.reject()
-    answer.accept()
-    answer.reject()
+    commit.reject()
+    commit.accept()
+    commit.reject()
     expect([.bad])
   }
 
   @Test
   func whatIsGoodIsNotDroppedByWhoCannotUseIt() {
-    answer.accept()
-    answer.reject()
+    commit.accept()
+    commit.reject()
     expect([.good(isKept: true), .keep])
   }
 
   @Test
   func norIsWhatIsGoodAndWasNotKept() {
-    answer.accept(keeps: false)
-    answer.reject()
-    answer.accept()
+    commit.accept(keeps: false)
+    commit.reject()
+    commit.accept()
     expect([.good(isKept: false), .keep])
   }
 }

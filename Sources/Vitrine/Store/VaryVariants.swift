@@ -8,7 +8,7 @@ import VitrineRuntime
 /// One variant has the plain key of the URL. When a request with other values finds it, its values are noted here, and
 /// from then on the request has a key of its own, which extends the plain key by these values. So each variant has its
 /// images, its validators and its order of responses, like another URL. A URL has at most four variants.
-final class Variations: Sendable {
+final class VaryVariants: Sendable {
   private struct Entry {
     /// The values of the response that has the plain key.
     let first: HTTPFields
@@ -21,11 +21,11 @@ final class Variations: Sendable {
     var entries: [CacheKey: Entry] = [:]
     var nextNumber = 0
     /// The keys of variants that have been evicted but are still stored.
-    var doomed: [CacheKey] = []
+    var evicted: [CacheKey] = []
 
     mutating func drop(_ plain: CacheKey) {
       guard let entry = entries.removeValue(forKey: plain) else { return }
-      doomed += entry.others.map { plain.extended(by: $0) }
+      evicted += entry.others.map { plain.extended(by: $0) }
     }
   }
 
@@ -61,7 +61,7 @@ final class Variations: Sendable {
       guard values != entry.first else { return [:] }
       entry.others.removeAll { $0 == values }
       entry.others.append(values)
-      if entry.others.count >= Self.limit { state.doomed.append(plain.extended(by: entry.others.removeFirst())) }
+      if entry.others.count >= Self.limit { state.evicted.append(plain.extended(by: entry.others.removeFirst())) }
       state.entries[plain] = entry
       return values
     }
@@ -83,11 +83,11 @@ final class Variations: Sendable {
   }
 
   /// Returns the keys of variants that must be dropped, once.
-  func takeDoomed() -> [CacheKey] {
+  func takeEvicted() -> [CacheKey] {
     guard !isEmpty else { return [] }
     return state.withLock { state in
-      defer { state.doomed = [] }
-      return state.doomed
+      defer { state.evicted = [] }
+      return state.evicted
     }
   }
 }

@@ -1,7 +1,7 @@
 import VitrineImaging
 
 /// The properties that a decoded image must share with a request to serve it, except the size, which the pixels show.
-struct Rendition: Sendable, Hashable {
+struct DecodeParameters: Sendable, Hashable {
   let frame: Int
   let quality: DecodeQuality
   /// A Boolean value that indicates whether the image shows all of the source, in its aspect ratio.
@@ -13,7 +13,7 @@ struct Rendition: Sendable, Hashable {
   var animates = false
 }
 
-extension Rendition {
+extension DecodeParameters {
   init(of info: ImageInfo, _ options: DecodeOptions) {
     (frame, quality) = (options.frame, options.quality)
     (filter, usesLinearLight, colorSpace) = (options.filter, options.usesLinearLight, options.colorSpace)
@@ -28,14 +28,14 @@ extension Rendition {
 struct LargerVariant: Sendable {
   let image: LoadedImage
   let plan: SamplingPlan
-  let rendition: Rendition
+  let parameters: DecodeParameters
 
   /// Creates a variant; returns `nil` unless `image` shows all of its source in enough pixels for `options`, give or
   /// take one for rounding.
   init?(_ image: LoadedImage, for options: DecodeOptions) {
     let info = image.info
-    let wanted = Rendition(of: info, options)
-    guard let known = image.rendition, known.isWhole, known.frame == wanted.frame, known.filter == wanted.filter,
+    let wanted = DecodeParameters(of: info, options)
+    guard let known = image.parameters, known.isWhole, known.frame == wanted.frame, known.filter == wanted.filter,
       known.usesLinearLight == wanted.usesLinearLight, known.colorSpace == wanted.colorSpace,
       known.quality.oversampling >= wanted.quality.oversampling,
       // Highlights, which are brighter than white, are not resampled.
@@ -48,6 +48,6 @@ struct LargerVariant: Sendable {
     guard Double(bitmap.width) + 1 >= Double(info.width) * plan.scales.x,
       Double(bitmap.height) + 1 >= Double(info.height) * plan.scales.y
     else { return nil }
-    (self.image, self.plan, rendition) = (image, plan, wanted)
+    (self.image, self.plan, parameters) = (image, plan, wanted)
   }
 }

@@ -4,14 +4,14 @@ import VitrineImaging
 import VitrineRuntime
 
 /// The knowledge about the bytes on disk before a load looks there.
-indirect enum KnownOriginal: Sendable {
+indirect enum StoredOriginal: Sendable {
   case unknown
   case missing
   case entry(CachedData)
 }
 
 /// All findings for a request, in all places, at one moment.
-struct Findings: Sendable {
+struct CacheLookup: Sendable {
   /// An image in memory after some of the request's processors.
   struct InMemory: Sendable {
     let image: LoadedImage
@@ -62,7 +62,7 @@ struct Findings: Sendable {
   }
 }
 
-extension Findings.Original {
+extension CacheLookup.Original {
   init(_ contentID: ContentID, metadata: Data) {
     self.init(contentID: contentID, stored: StoredResponse(encoded: metadata))
   }

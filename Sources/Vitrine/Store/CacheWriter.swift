@@ -6,11 +6,11 @@ import VitrineRuntime
 /// The only writer of a pipeline's caches: stores responses and the images made from them.
 ///
 /// A result has no effect if a later request has brought other content.
-final class Settlement: Sendable {
+final class CacheWriter: Sendable {
   private let memory: MemoryCache<CachedImage>?
   private let disk: (any DataCaching)?
   private let partials: Partials?
-  private let variations: Variations
+  private let variations: VaryVariants
   private let sources: SourceRecords
   let pending: PendingWrites
   private let delegate: (any PipelineDelegate)?
@@ -24,7 +24,7 @@ final class Settlement: Sendable {
     _ configuration: PipelineConfiguration,
     _ pending: PendingWrites,
     _ partials: Partials?,
-    _ variations: Variations,
+    _ variations: VaryVariants,
     _ sources: SourceRecords,
     _ decoders: DecoderChoice,
     _ queue: WorkQueue,
@@ -45,7 +45,7 @@ final class Settlement: Sendable {
   // MARK: Responses
 
   /// A whole body from a server.
-  struct Body {
+  struct NewBody {
     let data: Data
     let contentID: ContentID
     let stored: StoredResponse
@@ -55,7 +55,7 @@ final class Settlement: Sendable {
     let response: HTTPResponse
     /// The part of the body that is on disk already.
     let recording: BodyRecording?
-    let ask: SourceRecord.Ask
+    let sequence: SourceRecord.Sequence
     let record: SourceRecord
 
     /// The entry for a data cache.
@@ -83,14 +83,14 @@ final class Settlement: Sendable {
   }
 
   /// Acts on a verdict about a body.
-  func settle(_ body: Body, of request: ImageRequest, _ word: Verdict) {
+  func settle(_ body: NewBody, of request: ImageRequest, _ word: Verdict) {
     let keys = request.keys
-    let isOutdated = body.record.isOutdated(body.ask, body.contentID)
+    let isOutdated = body.record.isOutdated(body.sequence, body.contentID)
     let allowsKeeping = body.validity.isKept && request.cacheAccess.contains(.diskWrites)
     switch word {
     case .good where isOutdated: break
     case .good(let isKept):
-      claim(body.ask, body.contentID, body.validity, of: keys.fetch, body.record)
+      acceptResponse(body.sequence, body.contentID, body.validity, of: keys.fetch, body.record)
       // The previous version must not outlive this one, which is not stored.
       if !isKept || !allowsKeeping {
         dropOutdated(keys.fetch, and: keys.images, by: body.validity.isKept ? body.contentID : nil)
@@ -108,15 +108,15 @@ final class Settlement: Sendable {
     _ contentID: ContentID,
     _ renewed: StoredResponse,
     _ validity: Validity,
-    _ ask: SourceRecord.Ask,
+    _ sequence: SourceRecord.Sequence,
     _ record: SourceRecord,
   ) {
     let key = request.keys.fetch
-    guard claim(ask, contentID, validity, of: key, record) else { return }
+    guard acceptResponse(sequence, contentID, validity, of: key, record) else { return }
     guard validity.isKept else { return forget(key, and: request.keys.images) }
     guard let disk = writableDisk(request) else { return }
     pending.add(for: key) {
-      guard !record.isOutdated(ask, contentID) else { return }
+      guard !record.isOutdated(sequence, contentID) else { return }
       await disk.renew(
         key,
         contentID: contentID,
@@ -132,14 +132,14 @@ final class Settlement: Sendable {
   /// Images of the same content are renewed if they may be stored, and images of other content are removed. Images that
   /// the program has set stay.
   @discardableResult
-  private func claim(
-    _ ask: SourceRecord.Ask,
+  private func acceptResponse(
+    _ sequence: SourceRecord.Sequence,
     _ contentID: ContentID,
     _ validity: Validity,
     of source: CacheKey,
     _ record: SourceRecord,
   ) -> Bool {
-    guard record.claim(ask, contentID) else { return false }
+    guard record.acceptResponse(sequence, contentID) else { return false }
     memory?.updateVariants(of: source) { variant in
       switch variant.value.contentID {
       case .none: variant.value
@@ -156,10 +156,10 @@ final class Settlement: Sendable {
     _ entry: CachedData,
     _ validity: Validity,
     for request: ImageRequest,
-    _ ask: SourceRecord.Ask,
+    _ sequence: SourceRecord.Sequence,
     _ record: SourceRecord,
   ) async {
-    guard let disk, claim(ask, entry.contentID, validity, of: request.keys.fetch, record) else { return }
+    guard let disk, acceptResponse(sequence, entry.contentID, validity, of: request.keys.fetch, record) else { return }
     await disk.store(entry, for: request.keys.fetch)
   }
 
@@ -169,12 +169,12 @@ final class Settlement: Sendable {
     pending.add { await partials.remove(key) }
   }
 
-  private func keepOriginal(_ body: Body, of request: ImageRequest) {
+  private func keepOriginal(_ body: NewBody, of request: ImageRequest) {
     guard let disk else { return }
-    let (key, entry, record, ask) = (request.keys.fetch, body.entry, body.record, body.ask)
+    let (key, entry, record, sequence) = (request.keys.fetch, body.entry, body.record, body.sequence)
     guard let delegate else {
       return pending.add(for: key) {
-        guard !record.isOutdated(ask, entry.contentID) else { return await body.recording?.drop() ?? () }
+        guard !record.isOutdated(sequence, entry.contentID) else { return await body.recording?.drop() ?? () }
         if await body.recording?.seal(entry) != true { await disk.store(entry, for: key) }
       }
     }
@@ -186,7 +186,7 @@ final class Settlement: Sendable {
           kept.data = data
           return data == entry.data || decoders.isSamePicture(data, as: entry.data, request) ? kept : nil
         }
-        guard !record.isOutdated(ask, entry.contentID) else { return }
+        guard !record.isOutdated(sequence, entry.contentID) else { return }
         // An entry of an earlier response would be served in place of this one, which must not be stored.
         if let kept { await disk.store(kept, for: key) } else { await disk.remove(key) }
       } catch {
@@ -227,8 +227,8 @@ final class Settlement: Sendable {
   }
 
   /// Drops the variants that have been evicted in favour of others.
-  func dropDoomed() {
-    for key in variations.takeDoomed() { drop(source: key) }
+  func dropEvicted() {
+    for key in variations.takeEvicted() { drop(source: key) }
   }
 
   private func drop(source key: CacheKey) {
@@ -240,12 +240,12 @@ final class Settlement: Sendable {
   // MARK: Images
 
   /// A new image and its origin.
-  struct Made {
+  struct NewImage {
     let image: LoadedImage
     var request: ImageRequest
     /// The number of processors it has been through.
     let step: Int
-    let ask: SourceRecord.Ask
+    let sequence: SourceRecord.Sequence
     var record: SourceRecord
     /// A Boolean value that indicates whether a subscriber needs the image itself, and not only an encoded form.
     var isWanted: Bool
@@ -255,14 +255,14 @@ final class Settlement: Sendable {
   }
 
   /// Stores a new image in memory and, if the request's storage policy selects it, on disk as a finished image.
-  func keep(_ made: Made, from origin: ImageResponse.Origin) {
+  func keep(_ made: NewImage, from origin: ImageResponse.Origin) {
     keepInMemory(made)
     guard made.isFinal, made.isWanted else { return }
     keepFinished(placed(made), from: origin)
   }
 
   /// Returns the image with the keys and the record of its variant.
-  private func placed(_ made: Made) -> Made {
+  private func placed(_ made: NewImage) -> NewImage {
     let request = variations.place(of: made.image.validity.variation, made.request)
     guard request.keys.fetch != made.request.keys.fetch else { return made }
     var made = made
@@ -271,7 +271,7 @@ final class Settlement: Sendable {
   }
 
   /// Stores an image in memory, unless newer bytes of its source have arrived.
-  func keepInMemory(_ made: Made) {
+  func keepInMemory(_ made: NewImage) {
     let (made, image) = (placed(made), made.image)
     guard image.validity.isKept, made.request.cacheAccess.contains(.memoryWrites), !made.request.keepsEncodedData,
       let memory, !isOutdated(made)
@@ -284,11 +284,11 @@ final class Settlement: Sendable {
     }
   }
 
-  private func isOutdated(_ made: Made) -> Bool {
-    made.image.contentID != .none && made.record.isOutdated(made.ask, made.image.contentID)
+  private func isOutdated(_ made: NewImage) -> Bool {
+    made.image.contentID != .none && made.record.isOutdated(made.sequence, made.image.contentID)
   }
 
-  private func keepFinished(_ made: Made, from origin: ImageResponse.Origin) {
+  private func keepFinished(_ made: NewImage, from origin: ImageResponse.Origin) {
     let (image, request) = (made.image, made.request)
     guard let disk = writableDisk(request) else {
       if request.isChanged, image.contentID != .none { dropOutdated(made.key, by: image.contentID) }
@@ -318,35 +318,35 @@ final class Settlement: Sendable {
   }
 
   /// Renews a finished image after its bytes have been revalidated, or removes it if it must no longer be stored.
-  func renewFinished(_ made: Made, isInMemory: Bool) {
+  func renewFinished(_ made: NewImage, isInMemory: Bool) {
     let (image, request) = (made.image, made.request)
     guard image.validity.isKept else { return drop([made.key]) }
     guard made.isFinal, let disk = writableDisk(request),
       storage(of: request).looksForFinished(request, step: made.step)
     else { return }
     // The pixels on disk may be less exact than the pixels in memory.
-    let stored = isInMemory ? image.replacing(image.container, image.rendition, isApproximate: true) : image
+    let stored = isInMemory ? image.replacing(image.container, image.parameters, isApproximate: true) : image
     pending.add(for: made.key) {
       let metadata = FinishedImage.Header(of: stored).encoded
       await disk.renew(made.key, contentID: image.contentID, expires: image.validity.expires, metadata: metadata)
     }
   }
 
-  // MARK: Encoded images
+  // MARK: NewFile images
 
   /// A new encoded image and its origin.
-  struct Encoded {
+  struct NewFile {
     let image: EncodedImage
     let key: CacheKey
     let request: ImageRequest
-    let ask: SourceRecord.Ask
+    let sequence: SourceRecord.Sequence
     let record: SourceRecord
 
-    var isOutdated: Bool { record.isOutdated(ask, image.source) }
+    var isOutdated: Bool { record.isOutdated(sequence, image.source) }
   }
 
   /// Stores a new encoded image on disk, if its request allows that.
-  func keep(_ made: Encoded) {
+  func keep(_ made: NewFile) {
     let (image, request) = (made.image, made.request)
     guard let disk = writableDisk(request), request.keys.url != nil, image.validity.isKept, image.source != .none,
       storage(of: request) != .original, !made.isOutdated, delegate?.storesEncoded(image, for: request) ?? true
@@ -359,7 +359,7 @@ final class Settlement: Sendable {
   }
 
   /// Renews an encoded image after its bytes have been revalidated, or removes it if it must no longer be stored.
-  func renewEncoded(_ made: Encoded) {
+  func renewEncoded(_ made: NewFile) {
     let image = made.image
     guard image.validity.isKept else { return drop([made.key]) }
     guard let disk = writableDisk(made.request) else { return }
@@ -392,7 +392,7 @@ extension StoragePolicy {
       let (info, bitmap) = (image.info, image.container.bitmap)
       let pixels = info.width * info.height
       // An image made from the beginning of a body has no stored original that could spare its server a request.
-      guard !isProcessed, !image.contentID.isOfBeginning else { return true }
+      guard !isProcessed, !image.contentID.isOfPartialBody else { return true }
       return pixels >= max(1_000_000, 4 * bitmap.width * bitmap.height)
     }
   }

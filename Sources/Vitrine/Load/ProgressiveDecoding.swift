@@ -5,7 +5,7 @@ import VitrineRuntime
 ///
 /// It keeps no bytes: the body belongs to its receiver, and a preview copies its beginning. Delegates and custom
 /// decoders are called on a worker, not on the loader's thread.
-final class ArrivalFeed: Sendable {
+final class ProgressiveDecoding: Sendable {
   /// The purpose of inspecting the bytes.
   enum Purpose: Sendable {
     case previews
