@@ -5,8 +5,7 @@ import VitrineRuntime
 /// The load of the bytes of a URL: from disk while they are fresh, else from the server, as a ``BytesPlan`` says.
 ///
 /// No task waits for the server, since it would hold some kilobytes: the end of the response goes on in
-/// ``received(_:_:)``. Bytes from the server are stored once a caller has accepted them; see
-/// ``PendingCommit``.
+/// ``received(_:_:)``. Bytes from the server are stored once a caller has accepted them; see ``PendingCommit``.
 final class BytesLoad: Sendable {
   let request: ImageRequest
   /// The key of loads of the same bytes.

@@ -34,7 +34,8 @@ final class ImageLoad: Sendable {
   let work: SharedLoad<ImageResponse>.Handle
   let stages: StageSequence?
   let record: SourceRecord
-  /// The number of the latest request of the source when the load began; a later one with other content outdates the load's image.
+  /// The number of the latest request of the source when the load began; a later one with other content outdates the
+  /// load's image.
   let sequence: SourceRecord.Sequence
 
   var source: String { request.name }

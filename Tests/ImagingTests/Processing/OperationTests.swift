@@ -172,6 +172,7 @@ struct OperationTests {
       operations[number: .width] = 40
       do {
         let made = try result(operations)
+        #expect(made.width > 0 && made.height > 0)
         let expected = expectedSize(operations)
         if max(expected.width, expected.height) <= 400 { #expect(max(made.width, made.height) <= 400) }
         pictures += 1
