@@ -243,7 +243,11 @@ package final class SharedWork<Key: Hashable & Sendable, Value: Sendable, Failur
 
   /// Begins a task of the work.
   @inlinable
-  func goOn(_ run: Run, _ body: sending @escaping @isolated(any) () async -> Void) -> Bool {
+  func goOn(
+    _ run: Run,
+    on executor: (any TaskExecutor)?,
+    _ body: sending @escaping @isolated(any) () async -> Void,
+  ) -> Bool {
     let number = table.withLock { _ -> Int? in
       guard !run.hasEnded else { return nil }
       run.taskCount += 1

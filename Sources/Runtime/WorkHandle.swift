@@ -172,7 +172,19 @@ package struct WorkHandle<Key: Hashable & Sendable, Value: Sendable, Failure: Er
 
   /// Continues the work in a task; returns `false` if it has ended.
   @inlinable
-  package func goOn(_ body: sending @escaping @isolated(any) () async -> Void) -> Bool { work.goOn(run, body) }
+  package func goOn(_ body: sending @escaping @isolated(any) () async -> Void) -> Bool {
+    work.goOn(run, on: work.executor, body)
+  }
+
+  /// Continues the work in a task on another executor, `nil` for Swift's own, where it may block; returns `false` if it
+  /// has ended.
+  @inlinable
+  package func goOn(
+    on executor: (any TaskExecutor)?,
+    _ body: sending @escaping @isolated(any) () async -> Void,
+  ) -> Bool {
+    work.goOn(run, on: executor, body)
+  }
 
   /// Continues the work in a task, with an `async` function that ends it.
   @inlinable

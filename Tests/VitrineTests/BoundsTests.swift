@@ -107,6 +107,25 @@ struct BoundsTests {
     #expect(try await pipeline.image(for: data(2)).width == 64)
   }
 
+  /// A full queue says nothing about the bytes: they stay on disk, and are not fetched again.
+  @Test
+  func bytesOnDiskOutliveAFullQueue() async throws {
+    parts.loader.answer("*") { [file] _ in FakeResponse(headers: ["Cache-Control": "max-age=86400"], body: file) }
+    _ = try await start(nil).data(for: ImageRequest(url: url(0)))
+    let pipeline = start(1)
+    await pipeline.cache.flush()
+    let gate = try pipeline.context.decodeQueue.hold()
+    let waiting = pipeline.imageTask(for: data(1))
+    let failure = await error(of: pipeline.imageTask(for: ImageRequest(url: url(0))))
+    #expect((failure?.code, failure?.stage) == (.overloaded, .decode))
+    gate.open()
+    #expect(try await waiting.image.width == 64)
+    await pipeline.cache.flush()
+    #expect(await pipeline.cache.data(for: url(0)) == file)
+    #expect(try await pipeline.image(for: ImageRequest(url: url(0))).width == 64)
+    #expect(parts.loader.counts.loads == 1)
+  }
+
   @Test
   func aPlaceIsFreedByACancel() async throws {
     let pipeline = start(1)

@@ -115,10 +115,10 @@ extension BytesLoad {
       validity: validity,
       origin: .network,
       status: stored.status,
-      headers: body.response.headers,
-      url: body.response.url.string,
-      sequence: outgoing.sequence,
-    )
+    ) {
+      ($0.headers, $0.url) = (body.response.headers, body.response.url.string)
+      $0.sequence = outgoing.sequence
+    }
     let commit = PendingCommit(to: bytes) { [cacheWriter = context.cacheWriter] word in
       cacheWriter.settle(whole, of: request, word)
       switch word {
@@ -143,7 +143,7 @@ extension BytesLoad {
     let validity = context.validity(of: renewed, at: context.clock.now)
     context.cacheWriter.renew(request, entry.contentID, renewed, validity, outgoing.sequence, record)
     outgoing.lease?.finish()
-    return bytes(of: entry, renewed, validity, .revalidated).changing {
+    return bytes(of: entry, renewed, validity, .revalidated) {
       ($0.url, $0.sequence) = (body.response.url.string, outgoing.sequence)
     }
   }

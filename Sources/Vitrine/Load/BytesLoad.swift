@@ -41,15 +41,15 @@ final class BytesLoad: Sendable {
       {
         return carryOut(step)
       }
-      goOn { [self] () throws(LoadError) in carryOut(try await decide(search)) }
+      goOn(mayBlock: true) { [self] () throws(LoadError) in carryOut(try await decide(search)) }
     } catch {
       end(.failure(error))
     }
   }
 
-  /// Continues in a task.
-  private func goOn(_ body: @escaping @Sendable () async throws(LoadError) -> Void) {
-    let isWanted = work.goOn { [self] in
+  /// Continues in a task; one that may block runs on Swift's own threads.
+  private func goOn(mayBlock: Bool = false, _ body: @escaping @Sendable () async throws(LoadError) -> Void) {
+    let isWanted = work.goOn(on: mayBlock ? context.stepper : .inline) { [self] in
       do throws(LoadError) {
         try await body()
       } catch {
@@ -95,15 +95,13 @@ final class BytesLoad: Sendable {
   /// Looks in the caches, and waits for other machines that may be asking the server.
   private func decide(_ search: BytesSearch) async throws(LoadError) -> Step {
     trace?.enter("look-up")
-    let found = await context.elsewhere { [original] in await search.find(original) }
+    let found = await search.find(original)
     let coordinator = context.coordinator(for: request)
     if let step = try step(after: found, search.url, waitsForOthers: coordinator != nil) { return step }
     trace?.enter("lease")
-    let (lease, again) = await context.elsewhere { [key] in
-      let lease = await coordinator?.enter(key)
-      // Another machine may have stored entries meanwhile.
-      return (lease, await search.find(.unknown))
-    }
+    let lease = await coordinator?.enter(key)
+    // Another machine may have stored entries meanwhile.
+    let again = await search.find(.unknown)
     guard !work.hasEnded, let step = try step(after: again, search.url, waitsForOthers: false, lease) else {
       throw .cancelled
     }
@@ -169,7 +167,7 @@ final class BytesLoad: Sendable {
     let validity =
       request.cachePolicy == .standard && !request.limitsAge
       ? Validity(of: stored, plan.decision, at: now) : context.validity(of: stored, at: now)
-    return bytes(of: entry, stored, validity, .disk).changing {
+    return bytes(of: entry, stored, validity, .disk) {
       ($0.isStale, $0.isRevalidationDue) = (isStale, isRevalidationDue)
     }
   }
@@ -179,6 +177,7 @@ final class BytesLoad: Sendable {
     _ stored: StoredResponse,
     _ validity: Validity,
     _ origin: ImageResponse.Origin,
+    _ change: (inout FetchedBytes.Fields) -> Void,
   ) -> FetchedBytes {
     let bytes = FetchedBytes(
       data: entry.data,
@@ -186,9 +185,10 @@ final class BytesLoad: Sendable {
       validity: validity,
       origin: origin,
       status: stored.status,
-      headers: stored.headers,
-      url: request.keys.url?.string,
-    )
+    ) {
+      ($0.headers, $0.url) = (stored.headers, request.keys.url?.string)
+      change(&$0)
+    }
     // Stored bytes that are no image are dropped, so that the next request fetches them again.
     let commit = PendingCommit(to: bytes) { [key, cacheWriter = context.cacheWriter] word in
       if word == .bad { cacheWriter.drop([key]) }
@@ -271,10 +271,8 @@ final class BytesLoad: Sendable {
       return end(.failure(error))
     }
     // The server refused to resume. It happens once, since no partial download is left.
-    goOn { [self] () throws(LoadError) in
-      if let partials = context.partials {
-        await context.elsewhere { [key] in await partials.remove(key) }
-      }
+    goOn(mayBlock: true) { [self] () throws(LoadError) in
+      await context.partials?.remove(key)
       send(outgoing.whole(sequence: context.sources.nextSequence(), time: context.clock.now))
     }
   }

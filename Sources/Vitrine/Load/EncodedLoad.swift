@@ -43,14 +43,14 @@ struct EncodedLoad: Sendable {
   func load() async throws(LoadError) -> EncodedImage {
     guard let search = EncodedSearch(request, key, context) else { return try await make(.unknown).image }
     trace?.enter("look-up")
-    if let known = known(await find(search)) { return try await serve(known) }
+    if let known = known(await search.find()) { return try await serve(known) }
     var lease: WorkLease?
     var original = StoredOriginal.unknown
     if let coordinator = context.coordinator(for: request) {
       trace?.enter("lease")
-      lease = await context.elsewhere { [key] in await coordinator.enter(key) }
+      lease = await coordinator.enter(key)
       guard !work.hasEnded else { throw .cancelled }
-      let found = await find(search)
+      let found = await search.find()
       if let known = known(found) {
         // Another machine has made it.
         lease?.pass()
@@ -66,10 +66,6 @@ struct EncodedLoad: Sendable {
       if error.isCancellation { lease?.pass() } else { lease?.giveUp() }
       throw error
     }
-  }
-
-  private func find(_ search: EncodedSearch) async -> EncodedSearch.Found {
-    await context.elsewhere { await search.find() }
   }
 
   // MARK: On disk
@@ -228,9 +224,10 @@ struct EncodedLoad: Sendable {
   private func perform<Output: Sendable>(
     _ body: @escaping @Sendable (WorkItem) throws -> Output
   ) async throws(LoadError) -> Output {
-    try await work.perform(trace) { priority, work throws(WorkQueueError) in
+    let queue = { [context] (priority, work) throws(WorkQueueError) in
       try context.processQueue.enqueue(priority: priority, work)
-    } full: {
+    }
+    return try await work.perform(trace, on: queue) {
       LoadError(.overloaded, .encode, request.name, "too many images are waiting to be encoded")
     } _: { [request] item throws(LoadError) in
       do {

@@ -10,14 +10,34 @@ extension ImageLoad {
   /// Decodes bytes; stored bytes that are no image are fetched again, once, and the response replaces them.
   ///
   /// It ends the load, or leaves it waiting for other bytes.
-  func decode(_ bytes: FetchedBytes, replacing stored: FetchedBytes?) async {
-    do throws(LoadError) {
-      let image = try await image(of: bytes)
+  func decode(_ bytes: FetchedBytes, replacing stored: FetchedBytes?) {
+    guard request.isExact else { return decode(bytes, in: nil, replacing: stored) }
+    goOn { [self] () throws(LoadError) in decode(bytes, in: try await takePlace(.decode), replacing: stored) }
+  }
+
+  private func decode(_ bytes: FetchedBytes, in place: MakingPlace?, replacing stored: FetchedBytes?) {
+    if let image = bytes.image {
+      stage?.note("made from its beginning", .number(image.byteCount))
       // Nothing replaces the stored bytes where a beginning suffices.
-      if bytes.image != nil { stored?.commit?.reject() }
-      return end(.success(image))
-    } catch {
-      failed(error, of: bytes, replacing: stored)
+      stored?.commit?.reject()
+      return end(.success(ImageResponse(image, from: .network)))
+    }
+    reportCount(bytes.origin, bytes.data.count)
+    let onEnd = { @Sendable [self] (result: Result<ImageResponse, LoadError>) in
+      switch result {
+      case .success(let image): end(.success(handing(place, to: image)))
+      case .failure(let error): failed(error, of: bytes, replacing: stored)
+      }
+    }
+    // Decoding a tiny image costs less than waking a thread.
+    if isTiny(bytes.data) {
+      stage?.enter("work")
+      return onEnd(Result { () throws(LoadError) in try make(of: bytes) })
+    }
+    work.enqueue(stage, on: queue(of: .decode), full: { overloaded(.decode) }) { [self] item, work throws(LoadError) in
+      try make(of: bytes, item, work)
+    } onEnd: {
+      onEnd($0)
     }
   }
 
@@ -33,29 +53,14 @@ extension ImageLoad {
     arrive(context.bytesLoad(reload, record: record), replacing: bytes)
   }
 
-  private func image(of bytes: FetchedBytes) async throws(LoadError) -> ImageResponse {
-    if let image = bytes.image {
-      stage?.note("made from its beginning", .number(image.byteCount))
-      return ImageResponse(image, from: .network)
-    }
-    reportCount(bytes.origin, bytes.data.count)
-    let place = try await takePlace(.decode)
-    // Decoding a tiny image costs less than waking a thread.
-    if isTiny(bytes.data) {
-      stage?.enter("work")
-      return handing(place, to: try make(of: bytes, nil, nil))
-    }
-    let outcome = Outcome()
-    let image = try await perform(.decode, outcome) { [self] item throws(LoadError) in
-      try make(of: bytes, item, outcome)
-    }
-    return handing(place, to: image)
-  }
-
   /// Decodes bytes on the calling thread, and has bytes and image stored.
-  private func make(of bytes: FetchedBytes, _ item: WorkItem?, _ outcome: Outcome?) throws(LoadError) -> ImageResponse {
+  private func make(
+    of bytes: FetchedBytes,
+    _ item: WorkItem? = nil,
+    _ queued: QueuedWork<ImageResponse>? = nil,
+  ) throws(LoadError) -> ImageResponse {
     let options = context.decodeOptions(of: request)
-    var container = try decode(bytes.data, options, item, outcome)
+    var container = try decode(bytes.data, options, item, queued)
     if request.keepsEncodedData { container.encodedData = bytes.data }
     let image = LoadedImage(container, of: bytes, DecodeParameters(of: container.info, options))
     // The bytes first, since this drops what was made from others.
@@ -64,14 +69,12 @@ extension ImageLoad {
     return ImageResponse(image, from: bytes)
   }
 
-  private typealias Outcome = Deferred<Result<ImageResponse, LoadError>>
-
   /// Decodes on the calling thread, within the memory of all decodes.
   private func decode(
     _ data: Data,
     _ options: DecodeOptions,
     _ item: WorkItem?,
-    _ outcome: Outcome?,
+    _ queued: QueuedWork<ImageResponse>?,
   ) throws(LoadError) -> ImageContainer {
     let share = MemoryShare(of: context.decodeBudget)
     var options = options
@@ -82,7 +85,7 @@ extension ImageLoad {
       return try context.decodeWatch.run(item, share) {
         decoders.decoders(for: request, of: data).format(of: data)
       } onStuck: { [source] error in
-        _ = BorrowedThread.run { outcome?.resolve(.failure(LoadError(error, .decode, source))) }
+        _ = BorrowedThread.run { queued?.end(.failure(LoadError(error, .decode, source))) }
       } _: { () throws(ImageError) in
         try decoders.decoders(for: request, of: data).decode(data, options)
       }
@@ -207,17 +210,16 @@ extension ImageLoad {
 
   func perform<Output: Sendable>(
     _ stage: LoadError.Stage,
-    _ outcome: Deferred<Result<Output, LoadError>> = Deferred(),
     _ body: @escaping @Sendable (WorkItem) throws(LoadError) -> Output,
   ) async throws(LoadError) -> Output {
+    try await work.perform(self.stage, on: queue(of: stage), full: { overloaded(stage) }, body)
+  }
+
+  private func queue(
+    of stage: LoadError.Stage
+  ) -> (Priority, @escaping @Sendable (WorkItem) -> Void) throws(WorkQueueError) -> WorkItem {
     let queue = stage == .decode ? context.decodeQueue : context.processQueue
-    return try await work.perform(self.stage, outcome: outcome) { priority, work throws(WorkQueueError) in
-      try queue.enqueue(priority: priority, work)
-    } full: {
-      overloaded(stage)
-    } _: { item throws(LoadError) in
-      try body(item)
-    }
+    return { priority, work throws(WorkQueueError) in try queue.enqueue(priority: priority, work) }
   }
 
   private func overloaded(_ stage: LoadError.Stage) -> LoadError {
@@ -260,11 +262,11 @@ private final class ProcessedPreviews: Sendable {
 }
 
 extension LoadError {
-  /// True for a failure that says something about the bytes: not for a cancellation, too little time, or a process that
-  /// crashed.
+  /// True for a failure that says something about the bytes: not for a cancellation, a full queue, too little time, or a
+  /// process that crashed.
   var isOfBytes: Bool {
-    let code = (cause as? ImageError)?.code
-    return !isCancellation && code != .outOfTime && code != .decoderFailed
+    guard !isCancellation, let code = (cause as? ImageError)?.code else { return false }
+    return code != .outOfTime && code != .decoderFailed
   }
 
   /// Creates a ``LoadError`` from an error that the work of a stage threw.

@@ -62,12 +62,12 @@ final class ImageLoad: Sendable {
 
   func load() {
     if let step = stepAtOnce() { return carryOut(step) }
-    goOn { [self] () throws(LoadError) in carryOut(try await decide()) }
+    goOn(mayBlock: true) { [self] () throws(LoadError) in carryOut(try await decide()) }
   }
 
-  /// Continues in a task.
-  private func goOn(_ body: @escaping @Sendable () async throws(LoadError) -> Void) {
-    let isWanted = work.goOn { [self] in
+  /// Continues in a task; one that may block runs on Swift's own threads.
+  func goOn(mayBlock: Bool = false, _ body: @escaping @Sendable () async throws(LoadError) -> Void) {
+    let isWanted = work.goOn(on: mayBlock ? context.stepper : .inline) { [self] in
       do throws(LoadError) {
         try await body()
       } catch {
@@ -131,7 +131,7 @@ final class ImageLoad: Sendable {
     guard let search = FinishedSearch(request, upTo: step, found.findings, context) else { return found }
     stages?.enter(.finished)
     stage?.enter("look-up")
-    found = await context.elsewhere { await search.find() }
+    found = await search.find()
     if case .none = found.stored { stage?.note("found", .flag(false)) } else { stage?.note("found", .flag(true)) }
     context.cacheWriter.drop(found.damaged)
     // The findings in memory may have changed since.
@@ -313,11 +313,9 @@ final class ImageLoad: Sendable {
   /// Goes on with the bytes.
   func fetched(_ result: Result<FetchedBytes, LoadError>, replacing stored: FetchedBytes? = nil) {
     switch result {
-    case .success(let bytes):
-      let isWanted = work.goOn { [self] in await decode(bytes, replacing: stored) }
-      if !isWanted { end(.failure(.cancelled)) }
+    case .success(let bytes): decode(bytes, replacing: stored)
     case .failure(let error):
-      if error.isOfBytes { stored?.commit?.reject() }
+      if !error.isCancellation { stored?.commit?.reject() }
       end(.failure(error))
     }
   }

@@ -9,7 +9,7 @@ final class LoadContext: PlanContext, @unchecked Sendable {
   // @unchecked: as its superclass, all properties are constant.
   let images: SharedWork<LoadKey, ImageResponse, LoadError>
   let bytes: SharedWork<LoadKey, FetchedBytes, LoadError>
-  let files = SharedWork<LoadKey, EncodedImage, LoadError>(executor: .inline)
+  let files: SharedWork<LoadKey, EncodedImage, LoadError>
   /// The loads that wait for the load of the same image.
   let counterparts = Counterparts()
   /// The number of loads of images that are made to be encoded.
@@ -46,6 +46,7 @@ final class LoadContext: PlanContext, @unchecked Sendable {
     let trim = AllocatorTrim(configuration.clock)
     images = SharedWork(executor: .inline) { trim.schedule() }
     bytes = SharedWork(executor: .inline) { trim.schedule() }
+    files = SharedWork(executor: configuration.stepper)
     decodeQueue = queue("decode")
     passQueue = queue("tiles", width: 2, limit: nil)
     decodeBudget = ByteBudget(limit: configuration.maxConcurrentDecodeBytes)
@@ -87,19 +88,6 @@ final class LoadContext: PlanContext, @unchecked Sendable {
       request.cacheAccess.contains(.disk)
     else { return nil }
     return coordinator
-  }
-
-  /// Runs a part of a load in a task of its own, on Swift's own threads, where it may block.
-  ///
-  /// A task keeps the memory of its largest call until it ends, and a load may wait long after a look-up.
-  func elsewhere<Value: Sendable>(_ body: @escaping @Sendable () async -> Value) async -> Value {
-    let outcome = Deferred<Value>()
-    let task = Task(executorPreference: stepper) { _ = outcome.resolve(await body()) }
-    return await withTaskCancellationHandler {
-      await outcome.value()
-    } onCancel: {
-      task.cancel()
-    }
   }
 
   // MARK: Keys

@@ -73,9 +73,10 @@ struct LocalLoad: Sendable {
     _ trace: StageTrace?,
     _ body: @escaping @Sendable () throws(LoadError) -> FetchedBytes,
   ) async throws(LoadError) -> FetchedBytes {
-    try await work.perform(trace, phase: "read") { priority, read throws(WorkQueueError) in
+    let queue = { [context] (priority, read) throws(WorkQueueError) in
       try context.fileReads.enqueue(priority: priority, read)
-    } full: {
+    }
+    return try await work.perform(trace, phase: "read", on: queue) {
       LoadError(.overloaded, .fetch, name, "too many files are waiting to be read")
     } _: { _ throws(LoadError) in
       try body()

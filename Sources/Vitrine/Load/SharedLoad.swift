@@ -91,38 +91,100 @@ extension WorkHandle where Key == LoadKey, Failure == LoadError {
 
   /// Runs work on a queue, at the priority of the load, and returns its result.
   ///
-  /// Work that does not end after a cancellation is not waited for.
+  /// The parameters are as in ``enqueue(_:phase:on:full:_:onEnd:)``.
   ///
-  /// - Parameters:
-  ///   - trace: The stage of the work.
-  ///   - outcome: The place of the result, which may also be set from outside.
-  ///   - phase: The name of the phase in which the work runs.
-  ///   - enqueue: Enqueues the work, which it receives.
-  ///   - full: Returns the error for a full queue.
-  ///   - body: The work.
-  /// - Returns: The result of the work.
   /// - Throws: The error of the work, or of a full queue; `.cancelled` if the load has lost its subscribers.
   func perform<Output: Sendable>(
     _ trace: StageTrace?,
-    outcome: Deferred<Result<Output, LoadError>> = Deferred(),
     phase: String = "work",
-    enqueue: (Priority, @escaping @Sendable (WorkItem) -> Void) throws(WorkQueueError) -> WorkItem,
+    on queue: (Priority, @escaping @Sendable (WorkItem) -> Void) throws(WorkQueueError) -> WorkItem,
     full: () -> LoadError,
     _ body: @escaping @Sendable (WorkItem) throws(LoadError) -> Output,
   ) async throws(LoadError) -> Output {
     guard !hasEnded else { throw .cancelled }
-    trace?.enter("queue")
-    let item: WorkItem
-    do throws(WorkQueueError) {
-      item = try enqueue(priority) { item in
-        trace?.enter(phase)
-        outcome.resolve(Result { () throws(LoadError) in try body(item) })
-      }
-    } catch {
-      throw full()
+    let outcome = Deferred<Result<Output, LoadError>>()
+    enqueue(trace, phase: phase, on: queue, full: full) { (item, _) throws(LoadError) in
+      try body(item)
+    } onEnd: {
+      outcome.resolve($0)
     }
-    depend(on: item)
     return try await value(of: outcome)
+  }
+
+  /// Runs work on a queue, at the priority of the load, which depends on it.
+  ///
+  /// Work that does not end after a cancellation is not waited for.
+  ///
+  /// - Parameters:
+  ///   - trace: The stage of the work.
+  ///   - phase: The name of the phase in which the work runs. Defaults to `work`.
+  ///   - queue: Enqueues the work, which it receives.
+  ///   - full: Returns the error for a full queue.
+  ///   - body: The work; may also be ended from outside.
+  ///   - onEnd: Receives the result, once; `.cancelled` if the load has lost its subscribers.
+  func enqueue<Output: Sendable>(
+    _ trace: StageTrace?,
+    phase: String = "work",
+    on queue: (Priority, @escaping @Sendable (WorkItem) -> Void) throws(WorkQueueError) -> WorkItem,
+    full: () -> LoadError,
+    _ body: @escaping @Sendable (WorkItem, QueuedWork<Output>) throws(LoadError) -> Output,
+    onEnd: @escaping @Sendable (Result<Output, LoadError>) -> Void,
+  ) {
+    trace?.enter("queue")
+    let work = QueuedWork(onEnd)
+    depend(on: work)
+    do throws(WorkQueueError) {
+      let item = try queue(priority) { item in
+        trace?.enter(phase)
+        work.end(Result { () throws(LoadError) in try body(item, work) })
+      }
+      work.attach(item)
+    } catch {
+      work.end(.failure(full()))
+    }
+  }
+}
+
+/// Work of a load on a queue.
+final class QueuedWork<Output: Sendable>: WorkDependency {
+  private struct State {
+    var item: WorkItem?
+    var demand: WorkDemand?
+    var hasEnded = false
+  }
+
+  private let state = Lock(State())
+  private let receive: @Sendable (Result<Output, LoadError>) -> Void
+
+  init(_ receive: @escaping @Sendable (Result<Output, LoadError>) -> Void) { self.receive = receive }
+
+  var progress: WorkProgress? { nil }
+
+  func setDemand(_ demand: WorkDemand?) {
+    let item = state.withLock { state in
+      state.demand = demand
+      return state.item
+    }
+    item?.setDemand(demand)
+    if demand == nil { end(.failure(.cancelled)) }
+  }
+
+  fileprivate func attach(_ item: WorkItem) {
+    let now = state.withLock { state in
+      if !state.hasEnded { state.item = item }
+      return state
+    }
+    // The demand may have changed, or the work have ended, before the item was known.
+    item.setDemand(now.hasEnded ? nil : now.demand)
+  }
+
+  /// Ends the work with a result, unless it has ended.
+  func end(_ result: Result<Output, LoadError>) {
+    let left = state.withLock { state in
+      defer { state = State(hasEnded: true) }
+      return state
+    }
+    if !left.hasEnded { receive(result) }
   }
 }
 

@@ -43,12 +43,10 @@ struct FetchedBytes: Sendable {
     validity: Validity,
     origin: ImageResponse.Origin,
     status: Int?,
-    headers: HTTPFields = [:],
-    url: String? = nil,
-    sequence: SourceRecord.Sequence? = nil,
+    _ change: (inout Fields) -> Void = { _ in },
   ) {
     var fields = Fields(data: data, contentID: contentID, validity: validity, origin: origin, status: status)
-    (fields.headers, fields.url, fields.sequence) = (headers, url, sequence)
+    change(&fields)
     self.fields = Box(fields)
   }
 
@@ -66,27 +64,22 @@ struct FetchedBytes: Sendable {
 extension FetchedBytes {
   /// Creates the bytes of a source that needs no network.
   init(local data: Data, isThumbnail: Bool = false) {
-    self.init(data: data, contentID: .none, validity: .unlimited, origin: .local, status: nil)
-    if isThumbnail { self = changing { $0.isThumbnail = true } }
+    self.init(data: data, contentID: .none, validity: .unlimited, origin: .local, status: nil) {
+      $0.isThumbnail = isThumbnail
+    }
   }
 
   /// Creates the bytes so far of a body that is arriving.
   init(_ data: Data, of head: BodySink.Head) {
-    self.init(data: data, contentID: .none, validity: .unlimited, origin: .network, status: head.response.status)
-    self = changing { $0.arriving = head }
+    self.init(data: data, contentID: .none, validity: .unlimited, origin: .network, status: head.response.status) {
+      $0.arriving = head
+    }
   }
 
   /// Creates bytes from the beginning of a body that could be resumed; returns `nil` for any other body.
   init?(_ data: Data, beginning head: BodySink.Head, _ validity: Validity) {
-    let stored = head.stored
     guard let contentID = head.partial.beginningID else { return nil }
-    self.init(
-      data: data,
-      contentID: contentID,
-      validity: validity,
-      origin: .network,
-      status: stored.status,
-    )
+    self.init(data: data, contentID: contentID, validity: validity, origin: .network, status: head.stored.status)
   }
 }
 
