@@ -111,9 +111,10 @@ struct BoundsTests {
   @Test
   func bytesOnDiskOutliveAFullQueue() async throws {
     parts.loader.answer("*") { [file] _ in FakeResponse(headers: ["Cache-Control": "max-age=86400"], body: file) }
-    _ = try await start(nil).data(for: ImageRequest(url: url(0)))
+    let earlier = start(nil)
+    _ = try await earlier.data(for: ImageRequest(url: url(0)))
+    await earlier.cache.flush()
     let pipeline = start(1)
-    await pipeline.cache.flush()
     let gate = try pipeline.context.decodeQueue.hold()
     let waiting = pipeline.imageTask(for: data(1))
     let failure = await error(of: pipeline.imageTask(for: ImageRequest(url: url(0))))

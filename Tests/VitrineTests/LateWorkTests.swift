@@ -164,7 +164,14 @@ struct LateWorkTests {
       // The cache asks for the time when it is given an image.
       clock.whenAsked.withLock { $0 = { _ = record.acceptResponse(1, newer) } }
       pipeline.context.cacheWriter.keepInMemory(
-        CacheWriter.NewImage(image: image, request: request, step: 0, sequence: 0, record: record, isWanted: true)
+        CacheWriter.NewImage(
+          image: image,
+          request: request,
+          step: 0,
+          sequence: 0,
+          record: record,
+          hasImageSubscriber: true,
+        )
       )
       #expect(record.sequence == 1)
       return pipeline.cache[request] != nil

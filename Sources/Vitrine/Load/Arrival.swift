@@ -17,7 +17,7 @@ final class Arrival: WorkDependency {
   private let load: ImageLoad
   private let stored: FetchedBytes?
   private let makesPreviews: Bool
-  private let stopsEarly: Bool
+  private let allowsPartialBody: Bool
   private let state = Lock(State())
 
   private var request: ImageRequest { load.request }
@@ -28,7 +28,7 @@ final class Arrival: WorkDependency {
     (self.load, self.stored) = (load, stored)
     let request = load.request
     makesPreviews = request.previews.limit > 0 && request.processors.allSatisfy(\.processesPreviews)
-    stopsEarly = request.stopsEarly && !load.context.storage(of: request).keepsEveryOriginal
+    allowsPartialBody = request.allowsPartialBody && !load.context.storage(of: request).keepsEveryOriginal
   }
 
   /// Joins or begins the load of the bytes.
@@ -70,7 +70,7 @@ final class Arrival: WorkDependency {
       return [state.previews, state.beginning]
     }
     for feed in feeds { feed?.setPriority(image.priority) }
-    let wantsPartials = stopsEarly || makesPreviews && image.interest == .partials
+    let wantsPartials = allowsPartialBody || makesPreviews && image.interest == .partials
     return wantsPartials ? WorkDemand(image.priority, .partials) : image.limited(to: .progress)
   }
 
@@ -96,7 +96,7 @@ final class Arrival: WorkDependency {
     guard let head = bytes.arriving else { return }
     let feeds = state.withLock { state -> [ProgressiveDecoding?] in
       guard !state.isStopped else { return [] }
-      if stopsEarly, state.beginning == nil { state.beginning = beginningFeed(state.demand.priority) }
+      if allowsPartialBody, state.beginning == nil { state.beginning = beginningFeed(state.demand.priority) }
       if makesPreviews, state.demand.interest == .partials, state.previews == nil {
         state.previews = previewFeed(state.demand.priority)
       }
@@ -119,7 +119,7 @@ final class Arrival: WorkDependency {
       let image = LoadedImage(container, of: bytes, parameters)
       // The image is stored for every request: nothing else could spare the server a request.
       var made = load.made(image)
-      made.isWanted = true
+      made.hasImageSubscriber = true
       context.cacheWriter.keep(made, from: .network)
       end(.success(bytes.changing { $0.image = image }))
     }

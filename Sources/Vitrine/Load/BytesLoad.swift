@@ -47,7 +47,7 @@ final class BytesLoad: Sendable {
     }
   }
 
-  /// Continues in a task; one that may block runs on Swift's own threads.
+  /// Continues in a task, on Swift's own threads if it may block.
   private func goOn(mayBlock: Bool = false, _ body: @escaping @Sendable () async throws(LoadError) -> Void) {
     let isWanted = work.goOn(on: mayBlock ? context.stepper : .inline) { [self] in
       do throws(LoadError) {

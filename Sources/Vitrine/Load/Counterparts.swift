@@ -1,6 +1,6 @@
 import VitrineRuntime
 
-/// The loads of images that wait for the load of the same image with the opposite ``ImageRequest/isExact``.
+/// The loads of images that wait for the load of the same image with the opposite ``ImageRequest/requiresExactPixels``.
 ///
 /// Of two such loads, at most one waits for the other.
 final class Counterparts: Sendable {

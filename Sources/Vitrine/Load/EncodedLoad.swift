@@ -9,7 +9,7 @@ import VitrineRuntime
 /// has to change.
 ///
 /// Equal encodings give the same bytes for the same picture, whatever the caches hold. So nothing is encoded from
-/// pixels that were stored with losses or resampled from others (``ImageRequest/isExact``).
+/// pixels that were stored with losses or resampled from others (``ImageRequest/requiresExactPixels``).
 struct EncodedLoad: Sendable {
   private let request: ImageRequest
   private let encoding: ImageEncoding
@@ -33,7 +33,7 @@ struct EncodedLoad: Sendable {
     _ trace: StageTrace?,
   ) {
     var request = request
-    request.isExact = true
+    request.requiresExactPixels = true
     (self.request, self.encoding, self.key, self.context) = (request, encoding, key, context)
     (self.work, self.trace) = (work, trace)
     record = context.sources.record(of: request.keys.fetch)
@@ -94,7 +94,7 @@ struct EncodedLoad: Sendable {
       if known.isRenewed { cacheWriter.renewEncoded(made(known.image)) }
       return known.image.served(isStale: isStale)
     case .serveAndRevalidate: return known.image.served(isStale: true, isRevalidationDue: true)
-    case .confirm: return try await confirm(known)
+    case .revalidate: return try await revalidate(known)
     }
   }
 
@@ -103,7 +103,7 @@ struct EncodedLoad: Sendable {
   }
 
   /// Revalidates a stale file: serves it if its bytes are unchanged, else makes it of the new ones.
-  private func confirm(_ known: Known) async throws(LoadError) -> EncodedImage {
+  private func revalidate(_ known: Known) async throws(LoadError) -> EncodedImage {
     let bytes: FetchedBytes
     do throws(LoadError) {
       // All of the bytes could not confirm an image made from their beginning.

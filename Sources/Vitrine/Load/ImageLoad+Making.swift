@@ -11,7 +11,7 @@ extension ImageLoad {
   ///
   /// It ends the load, or leaves it waiting for other bytes.
   func decode(_ bytes: FetchedBytes, replacing stored: FetchedBytes?) {
-    guard request.isExact else { return decode(bytes, in: nil, replacing: stored) }
+    guard request.requiresExactPixels else { return decode(bytes, in: nil, replacing: stored) }
     goOn { [self] () throws(LoadError) in decode(bytes, in: try await takePlace(.decode), replacing: stored) }
   }
 
@@ -106,7 +106,7 @@ extension ImageLoad {
 
   /// Takes a place, if the image is made to be encoded.
   func takePlace(_ stage: LoadError.Stage) async throws(LoadError) -> MakingPlace? {
-    guard request.isExact else { return nil }
+    guard request.requiresExactPixels else { return nil }
     self.stage?.enter("queue")
     let outcome = Deferred<MakingPlace?>()
     let entry = context.places.enter(request.lane) { [context] place in
@@ -129,7 +129,7 @@ extension ImageLoad {
     var image = image
     place?.offer(image.image.byteCount)
     // A caller may hold an image that is not encoded for as long as it likes.
-    image.place = request.isExact ? place : nil
+    image.place = request.requiresExactPixels ? place : nil
     return image
   }
 
@@ -151,7 +151,7 @@ extension ImageLoad {
       } catch {
         throw LoadError(error, .process, source)
       }
-      let smaller = larger.image.replacing(container, larger.parameters, isApproximate: true)
+      let smaller = larger.image.replacing(container, larger.parameters, isLossy: true)
       context.cacheWriter.keep(made(smaller), from: .memory)
       return ImageResponse(smaller, from: .memory)
     }
@@ -172,7 +172,7 @@ extension ImageLoad {
     )
     reportCount(input.origin, input.byteCount)
     var place = input.place
-    if request.isExact, place?.take() != true {
+    if request.requiresExactPixels, place?.take() != true {
       // Another load has the picture's place, and makes something else of it. A load that waits for a place holds none.
       (place, input.place) = (nil, nil)
       place = try await takePlace(.process)

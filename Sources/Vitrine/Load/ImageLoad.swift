@@ -12,7 +12,7 @@ import VitrineRuntime
 /// As in a ``BytesLoad``, no task waits for the bytes: the load goes on in ``fetched(_:replacing:)``.
 ///
 /// An image that is made to be encoded has a load of its own, for which no approximate image counts
-/// (``ImageRequest/isExact``). While both run, the load that would decode waits for the other's image.
+/// (``ImageRequest/requiresExactPixels``). While both run, the load that would decode waits for the other's image.
 final class ImageLoad: Sendable {
   /// The knowledge with which a load begins; indirect, since loads that wait long mostly know nothing.
   indirect enum Start: Sendable {
@@ -53,11 +53,11 @@ final class ImageLoad: Sendable {
     record = context.sources.record(of: request.keys.fetch)
     // Bytes may be older than the load that begins with them.
     sequence = min(record.sequence, start.bytes?.sequence ?? .max)
-    if request.isExact { context.countExactLoads(1) }
+    if request.requiresExactPixels { context.countExactLoads(1) }
   }
 
   deinit {
-    if request.isExact { context.countExactLoads(-1) }
+    if request.requiresExactPixels { context.countExactLoads(-1) }
   }
 
   func load() {
@@ -65,7 +65,7 @@ final class ImageLoad: Sendable {
     goOn(mayBlock: true) { [self] () throws(LoadError) in carryOut(try await decide()) }
   }
 
-  /// Continues in a task; one that may block runs on Swift's own threads.
+  /// Continues in a task, on Swift's own threads if it may block.
   func goOn(mayBlock: Bool = false, _ body: @escaping @Sendable () async throws(LoadError) -> Void) {
     let isWanted = work.goOn(on: mayBlock ? context.stepper : .inline) { [self] in
       do throws(LoadError) {
@@ -91,7 +91,7 @@ final class ImageLoad: Sendable {
   /// The step that a plan has decided on.
   private enum Step: Sendable {
     case serve(ImageResponse)
-    case confirm(LoadedImage, from: ImageResponse.Origin, StoredOriginal)
+    case revalidate(LoadedImage, from: ImageResponse.Origin, StoredOriginal)
     case resample(LargerVariant)
     case process(SharedLoad<ImageResponse>)
     case decode(FetchedBytes)
@@ -102,14 +102,14 @@ final class ImageLoad: Sendable {
 
   /// Returns the step if nothing has to be awaited for it.
   private func stepAtOnce() -> Step? {
-    guard case .unknown = start, !request.isExact, !context.hasExactLoads else { return nil }
+    guard case .unknown = start, !request.requiresExactPixels, !context.hasExactLoads else { return nil }
     let found = findInMemory()
     guard FinishedSearch(request, upTo: step, found.findings, context) == nil else { return nil }
     return next(of: plan(of: found), found)
   }
 
   private func decide() async throws(LoadError) -> Step {
-    if request.isExact, let image = try await counterpart(), !image.loaded.isApproximate { return .serve(image) }
+    if request.requiresExactPixels, let image = try await counterpart(), !image.loaded.isLossy { return .serve(image) }
     switch start {
     case .unknown:
       let found = await find()
@@ -149,7 +149,7 @@ final class ImageLoad: Sendable {
 
   private func step(of plan: LoadPlan, _ found: Found) async throws(LoadError) -> Step {
     // A load that waits for this one makes nothing.
-    if plan.isOfBytes, !request.isExact, let image = try await counterpart() { return .serve(image) }
+    if plan.isOfBytes, !request.requiresExactPixels, let image = try await counterpart() { return .serve(image) }
     if let next = next(of: plan, found) { return next }
     return try await reading(plan, found)
   }
@@ -172,8 +172,8 @@ final class ImageLoad: Sendable {
   private func carryOut(_ step: Step) {
     switch step {
     case .serve(let image): end(.success(image))
-    case .confirm(let image, let origin, let original):
-      goOn { [self] () throws(LoadError) in try await confirm(image, from: origin, original) }
+    case .revalidate(let image, let origin, let original):
+      goOn { [self] () throws(LoadError) in try await revalidate(image, from: origin, original) }
     case .resample(let larger): goOn { [self] () throws(LoadError) in end(.success(try await resample(larger))) }
     case .process(let load): goOn { [self] () throws(LoadError) in end(.success(try await process(load))) }
     case .decode(let bytes): fetched(.success(bytes))
@@ -183,7 +183,7 @@ final class ImageLoad: Sendable {
     }
   }
 
-  /// Waits for the running load of the same image with the opposite ``ImageRequest/isExact``.
+  /// Waits for the running load of the same image with the opposite ``ImageRequest/requiresExactPixels``.
   ///
   /// - Returns: Its image; `nil` if there is no such load.
   func counterpart() async throws(LoadError) -> ImageResponse? {
@@ -211,19 +211,18 @@ final class ImageLoad: Sendable {
     switch use {
     case .serve(let isStale): .serve(ImageResponse(image, from: origin, isStale: isStale))
     case .serveAndRevalidate: .serve(ImageResponse(image, from: origin, isStale: true, isRevalidationDue: true))
-    case .confirm: .confirm(image, from: origin, original)
+    case .revalidate: .revalidate(image, from: origin, original)
     }
   }
 
   func made(_ image: LoadedImage) -> CacheWriter.NewImage {
-    let isWanted = work.demand.storesResult
-    return CacheWriter.NewImage(
+    CacheWriter.NewImage(
       image: image,
       request: request,
       step: step,
       sequence: sequence,
       record: record,
-      isWanted: isWanted,
+      hasImageSubscriber: work.demand.storesResult,
     )
   }
 
@@ -246,19 +245,19 @@ final class ImageLoad: Sendable {
       rest.stored = .none
       return try await step(of: self.plan(of: rest), rest)
     }
-    if use != .confirm { context.cacheWriter.keepInMemory(made(image)) }
+    if use != .revalidate { context.cacheWriter.keepInMemory(made(image)) }
     return serving(image, from: .disk, use, found.original)
   }
 
   // MARK: Revalidating
 
   /// Revalidates a stale image: serves it if its bytes are unchanged, else makes it again from the new ones.
-  func confirm(
+  func revalidate(
     _ known: LoadedImage,
     from origin: ImageResponse.Origin,
     _ original: StoredOriginal,
   ) async throws(LoadError) {
-    stages?.enter(.confirm)
+    stages?.enter(.revalidate)
     let bytes: FetchedBytes
     do throws(LoadError) {
       // All of the bytes could not confirm an image made from their beginning, and are not wanted.

@@ -93,19 +93,19 @@ final class LoadContext: PlanContext, @unchecked Sendable {
   // MARK: Keys
 
   func imageKey(of request: ImageRequest, step: Int) -> LoadKey {
-    imageKey(of: request, step: step, isExact: request.isExact)
+    imageKey(of: request, step: step, requiresExactPixels: request.requiresExactPixels)
   }
 
-  /// Returns the key of the same image with the opposite ``ImageRequest/isExact``.
+  /// Returns the key of the same image with the opposite ``ImageRequest/requiresExactPixels``.
   func counterpartKey(of request: ImageRequest, step: Int) -> LoadKey {
-    imageKey(of: request, step: step, isExact: !request.isExact)
+    imageKey(of: request, step: step, requiresExactPixels: !request.requiresExactPixels)
   }
 
-  private func imageKey(of request: ImageRequest, step: Int, isExact: Bool) -> LoadKey {
+  private func imageKey(of request: ImageRequest, step: Int, requiresExactPixels: Bool) -> LoadKey {
     let product = LoadKey.Product.image(
       storage(of: request),
       keepsEncodedData: request.keepsEncodedData,
-      isExact: isExact,
+      requiresExactPixels: requiresExactPixels,
     )
     return LoadKey(request.keys.key(step: step), product, of: request, caches(of: request))
   }

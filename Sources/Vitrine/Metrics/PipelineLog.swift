@@ -38,7 +38,7 @@ final class PipelineLog: PipelineObserver {
 
   func stageBegan(_ event: PipelineEvent) {
     switch event.kind {
-    case .confirm: say(.debug, "cached, but stale; revalidating", event.source)
+    case .revalidate: say(.debug, "cached, but stale; revalidating", event.source)
     case .resample: say(.debug, "made from a larger variant in memory", event.source)
     default: break
     }

@@ -15,7 +15,7 @@ public struct StageKind: Hashable, Sendable, CustomStringConvertible {
   /// The look-up of the finished image on disk.
   public static let finished = StageKind("finished")
   /// The revalidation of a stale image.
-  public static let confirm = StageKind("confirm")
+  public static let revalidate = StageKind("revalidate")
   /// The fetch of bytes: from disk, a server or a file.
   public static let fetch = StageKind("fetch")
   /// One transfer from a server; a fetch with redirects or retries has several.

@@ -29,7 +29,7 @@ extension ImagePipeline {
   private func explainPrepared(_ request: ImageRequest, _ encoding: ImageEncoding) async -> Explanation {
     guard let alternatives = request.alternatives else {
       var exact = request
-      exact.isExact = true
+      exact.requiresExactPixels = true
       var explainer = Explainer(exact, context)
       return await explainer.explainJob(as: encoding)
     }
@@ -93,7 +93,7 @@ private struct Explainer {
   }
 
   private func find(_ image: CachedImage) -> Explanation.Find {
-    request.isExact && image.loaded.isApproximate
+    request.requiresExactPixels && image.loaded.isLossy
       ? .unusable("made from pixels that were stored with losses or resampled") : find(image.validity)
   }
 
@@ -110,7 +110,7 @@ private struct Explainer {
     guard let finished = findings.finished.first(where: { $0.key == key }) else { return .missing }
     guard !findings.isOrphan(finished) else { return .unusable("made from other bytes than the original on disk") }
     guard let validity = finished.validity else { return .unusable("damaged") }
-    return request.isExact && finished.isApproximate ? .unusable("stored with losses") : find(validity)
+    return request.requiresExactPixels && finished.isLossy ? .unusable("stored with losses") : find(validity)
   }
 
   /// Returns the state of an image, which may be fresh although the request's policy rules it out.
@@ -235,7 +235,7 @@ private struct Explainer {
   }
 
   private func isUnderWay(_ step: Int, _ plan: LoadPlan) -> Bool {
-    var waitsForCounterpart = request.isExact
+    var waitsForCounterpart = request.requiresExactPixels
     if case .bytes = plan.base { waitsForCounterpart = true }
     return context.images.isRunning(context.imageKey(of: request, step: step))
       || waitsForCounterpart && context.images.isRunning(context.counterpartKey(of: request, step: step))
@@ -250,7 +250,7 @@ private struct Explainer {
     switch use {
     case .serve(let isStale): serve(from: origin, isStale: isStale)
     case .serveAndRevalidate: serve(from: origin, isStale: true, .behind)
-    case .confirm: await confirm(contentID, validity)
+    case .revalidate: await revalidate(contentID, validity)
     }
   }
 
@@ -263,7 +263,7 @@ private struct Explainer {
   }
 
   /// Explains the revalidation of a cached image.
-  private mutating func confirm(_ contentID: ContentID, _ validity: Validity) async {
+  private mutating func revalidate(_ contentID: ContentID, _ validity: Validity) async {
     explanation.decodes = nil
     explanation.usableOnErrorUntil = validity.usableOnErrorUntil
     switch await explainBytes()?.step {

@@ -60,7 +60,7 @@ extension PipelineCache {
       status: nil,
       byteCount: 0,
       nil,
-      isApproximate: contentID != .none,
+      isLossy: contentID != .none,
     )
     if tiers.contains(.memory), keepInMemory(loaded, request) { kept.insert(.memory) }
     return kept

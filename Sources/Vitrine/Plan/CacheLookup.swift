@@ -25,8 +25,8 @@ struct CacheLookup: Sendable {
     let contentID: ContentID
     /// The validity; `nil` if the metadata cannot be read.
     let validity: Validity?
-    /// A Boolean value that indicates whether the image was stored with losses; see ``LoadedImage/isApproximate``.
-    var isApproximate = false
+    /// A Boolean value that indicates whether the image was stored with losses; see ``LoadedImage/isLossy``.
+    var isLossy = false
   }
 
   /// The original on disk, without its bytes.

@@ -80,7 +80,7 @@ struct FinishedSearch: Sendable {
           step: step,
           contentID: head.contentID,
           validity: validity,
-          isApproximate: header?.isApproximate ?? false,
+          isLossy: header?.isLossy ?? false,
         )
       )
     }
@@ -141,7 +141,7 @@ struct LoadPlan: Sendable {
     /// Serve it stale and revalidate it in the background.
     case serveAndRevalidate
     /// Revalidate its bytes; serve it if they are unchanged, else make it again.
-    case confirm
+    case revalidate
   }
 
   /// The beginning of a plan.
@@ -183,7 +183,7 @@ struct LoadPlan: Sendable {
         return
       }
       if let finished = findings.finished.first(where: { $0.step == step }), !findings.isOrphan(finished),
-        !request.isExact || !finished.isApproximate, let validity = finished.validity, validity.answers(fields())
+        !request.requiresExactPixels || !finished.isLossy, let validity = finished.validity, validity.answers(fields())
       {
         (base, self.step) = (.finished(finished, Use(of: validity, request, now)), step)
         return
@@ -201,7 +201,7 @@ extension LoadPlan.Use {
     // A request that ignores the age is served without a stale mark.
     case .serve: self = .serve(isStale: false)
     case .serveAndRevalidate: break
-    case .confirm: if image.contentID == .none { return nil }
+    case .revalidate: if image.contentID == .none { return nil }
     }
   }
 
@@ -211,7 +211,7 @@ extension LoadPlan.Use {
       let isOverdue = validity.expires.map { $0 <= now } ?? false
       if case .maxAge = request.cachePolicy { self = .serve(isStale: false) } else { self = .serve(isStale: isOverdue) }
     } else {
-      self = validity.isUsableWhileRevalidating(at: now, request) ? .serveAndRevalidate : .confirm
+      self = validity.isUsableWhileRevalidating(at: now, request) ? .serveAndRevalidate : .revalidate
     }
   }
 }

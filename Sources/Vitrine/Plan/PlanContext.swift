@@ -195,13 +195,13 @@ extension PlanContext {
       let key = keys.key(step: known)
       guard let variant = variants.first(where: { $0.key == key }),
         variant.value.validity.answers(fields(of: request)),
-        !request.isExact || !variant.value.loaded.isApproximate,
+        !request.requiresExactPixels || !variant.value.loaded.isLossy,
         // A reload has no use for an image that cannot be revalidated.
         !isReload || variant.value.contentID != .none
       else { continue }
       findings.known = CacheLookup.InMemory(image: variant.value.loaded, step: known)
     }
-    if !isReload, !request.isExact, findings.known == nil {
+    if !isReload, !request.requiresExactPixels, findings.known == nil {
       findings.larger = largerVariant(of: request, among: variants, at: now)
     }
     return findings

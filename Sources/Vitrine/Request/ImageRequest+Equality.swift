@@ -55,7 +55,8 @@ extension ImageRequest: ExpressibleByStringLiteral {
 extension ImageRequest.Fields {
   fileprivate func isEqual(to other: Self) -> Bool {
     cachePolicy == other.cachePolicy && cacheAccess == other.cacheAccess
-      && keepsEncodedData == other.keepsEncodedData && revalidates == other.revalidates && isExact == other.isExact
+      && keepsEncodedData == other.keepsEncodedData && revalidates == other.revalidates
+      && requiresExactPixels == other.requiresExactPixels
       && source.isEqual(to: other.source, at: size) && size == other.size && processorNames == other.processorNames
       && priority == other.priority && decoding == other.decoding && previews == other.previews
       && continuesDownload == other.continuesDownload

@@ -237,9 +237,9 @@ public struct ImageRequest: Sendable {
   /// A Boolean value that indicates whether the pixels must be an exact decode of the bytes.
   ///
   /// Encoding needs this, since its result must not depend on the contents of the caches.
-  var isExact: Bool {
-    get { shared.fields.isExact }
-    set { change(keepsKeys: true) { $0.isExact = newValue } }
+  var requiresExactPixels: Bool {
+    get { shared.fields.requiresExactPixels }
+    set { change(keepsKeys: true) { $0.requiresExactPixels = newValue } }
   }
 
   /// The lane in which the image waits to be made for encoding: the name of a server's client.
@@ -289,7 +289,7 @@ public struct ImageRequest: Sendable {
   }
 
   /// A Boolean value that indicates whether the download may stop once its beginning suffices for the size.
-  var stopsEarly: Bool { quality == .fast && !animates && !keepsEncodedData && !continuesDownload && isPlainGet }
+  var allowsPartialBody: Bool { quality == .fast && !animates && !keepsEncodedData && !continuesDownload && isPlainGet }
 
   /// A Boolean value that indicates whether a pipeline's delegate has rewritten the request.
   var isPrepared: Bool {
@@ -330,7 +330,7 @@ public struct ImageRequest: Sendable {
     var cacheAccess = CacheAccess.all
     var keepsEncodedData = false
     var revalidates = false
-    var isExact = false
+    var requiresExactPixels = false
     var source: ImageSource
     var size: TargetSize?
     var processors: [ImageProcessor]

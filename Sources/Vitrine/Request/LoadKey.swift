@@ -12,7 +12,7 @@ import VitrineHTTP
 final class LoadKey: Hashable, Sendable {
   enum Product: Hashable, Sendable {
     case bytes
-    case image(StoragePolicy, keepsEncodedData: Bool, isExact: Bool)
+    case image(StoragePolicy, keepsEncodedData: Bool, requiresExactPixels: Bool)
     case encoded(StoragePolicy)
   }
 

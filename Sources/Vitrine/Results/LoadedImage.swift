@@ -55,7 +55,7 @@ final class LoadedImage: Sendable {
   let parameters: DecodeParameters?
   /// A Boolean value that indicates whether the bytes may give other pixels, since the image has been stored with
   /// losses or resampled from a larger variant.
-  let isApproximate: Bool
+  let isLossy: Bool
   /// A Boolean value that indicates whether the image was made from a small picture of the source, which may have more
   /// pixels than ``info`` says.
   let isThumbnail: Bool
@@ -73,19 +73,19 @@ final class LoadedImage: Sendable {
     status: Int?,
     byteCount: Int,
     _ parameters: DecodeParameters?,
-    isApproximate: Bool = false,
+    isLossy: Bool = false,
     isThumbnail: Bool = false,
   ) {
     (self.container, self.contentID, self.validity) = (container, contentID, validity)
     (self.status, self.byteCount, self.parameters) = (status, byteCount, parameters)
-    (self.isApproximate, self.isThumbnail) = (isApproximate, isThumbnail)
+    (self.isLossy, self.isThumbnail) = (isLossy, isThumbnail)
   }
 
   /// Returns the same source with other pixels, made from these.
   func replacing(
     _ container: ImageContainer,
     _ parameters: DecodeParameters?,
-    isApproximate: Bool = false,
+    isLossy: Bool = false,
   ) -> LoadedImage {
     LoadedImage(
       container,
@@ -94,7 +94,7 @@ final class LoadedImage: Sendable {
       status: status,
       byteCount: byteCount,
       parameters,
-      isApproximate: self.isApproximate || isApproximate,
+      isLossy: self.isLossy || isLossy,
       isThumbnail: isThumbnail,
     )
   }
@@ -108,7 +108,7 @@ final class LoadedImage: Sendable {
       status: status,
       byteCount: byteCount,
       parameters,
-      isApproximate: isApproximate,
+      isLossy: isLossy,
       isThumbnail: isThumbnail,
     )
   }

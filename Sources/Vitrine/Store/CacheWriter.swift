@@ -248,7 +248,7 @@ final class CacheWriter: Sendable {
     let sequence: SourceRecord.Sequence
     var record: SourceRecord
     /// A Boolean value that indicates whether a subscriber needs the image itself, and not only an encoded form.
-    var isWanted: Bool
+    var hasImageSubscriber: Bool
 
     var key: CacheKey { request.keys.key(step: step) }
     var isFinal: Bool { step == request.processors.count }
@@ -257,7 +257,7 @@ final class CacheWriter: Sendable {
   /// Stores a new image in memory and, if the request's storage policy selects it, on disk as a finished image.
   func keep(_ made: NewImage, from origin: ImageResponse.Origin) {
     keepInMemory(made)
-    guard made.isFinal, made.isWanted else { return }
+    guard made.isFinal, made.hasImageSubscriber else { return }
     keepFinished(placed(made), from: origin)
   }
 
@@ -325,7 +325,7 @@ final class CacheWriter: Sendable {
       storage(of: request).looksForFinished(request, step: made.step)
     else { return }
     // The pixels on disk may be less exact than the pixels in memory.
-    let stored = isInMemory ? image.replacing(image.container, image.parameters, isApproximate: true) : image
+    let stored = isInMemory ? image.replacing(image.container, image.parameters, isLossy: true) : image
     pending.add(for: made.key) {
       let metadata = FinishedImage.Header(of: stored).encoded
       await disk.renew(made.key, contentID: image.contentID, expires: image.validity.expires, metadata: metadata)

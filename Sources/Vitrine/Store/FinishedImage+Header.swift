@@ -23,13 +23,13 @@ extension FinishedImage {
     /// The parameters; its colour space is the colour space of the pixels.
     let parameters: DecodeParameters?
     /// A Boolean value that indicates whether the pixels differ from a decode of the original.
-    let isApproximate: Bool
+    let isLossy: Bool
     private let validity: Validity
 
     init(of image: LoadedImage, isLossless: Bool = false) {
       let bitmap = image.container.bitmap
       encoding = bitmap.byteCount <= rawLimit ? .raw : .file
-      isApproximate = image.isApproximate || encoding == .file && !isLossless
+      isLossy = image.isLossy || encoding == .file && !isLossless
       (width, height) = (bitmap.width, bitmap.height)
       (alpha, colorSpace, info) = (bitmap.alpha, bitmap.colorSpace, image.info)
       (status, byteCount, parameters, validity) = (image.status, image.byteCount, image.parameters, image.validity)
@@ -45,7 +45,7 @@ extension FinishedImage {
       if info.isVector { flags |= 2 }
       if let parameters { flags |= parameters.isWhole ? 12 : 4 }
       if parameters?.usesLinearLight == true { flags |= 16 }
-      flags |= isApproximate ? 32 : 64
+      flags |= isLossy ? 32 : 64
       if validity.isPrivate { flags |= 128 }
       let alphaIndex = Self.alphas.firstIndex(of: alpha) ?? 0
       var head = HeadWriter(capacity: 320)
@@ -99,7 +99,7 @@ extension FinishedImage {
       (self.encoding, self.width, self.height, self.alpha) = (encoding, width, height, Self.alphas[alpha])
       (self.colorSpace, self.info, self.validity) = (colorSpace, info, validity)
       // Earlier versions set neither flag.
-      isApproximate = flags & 32 != 0 || encoding == .file && flags & 64 == 0
+      isLossy = flags & 32 != 0 || encoding == .file && flags & 64 == 0
       (self.status, self.byteCount) = (status == 0 ? nil : status, byteCount)
     }
 

@@ -7,7 +7,7 @@ import VitrineRuntime
 ///
 /// An image of up to 512 KB is stored as raw pixels, which are cheaper to read than any encoded form. A larger image
 /// becomes a JPEG of quality 90 or, with transparency, a lossless WebP; on Apple's platforms, which write no WebP, a
-/// PNG. No encoded image is made from such a file (``LoadedImage/isApproximate``). An image that the program provides
+/// PNG. No encoded image is made from such a file (``LoadedImage/isLossy``). An image that the program provides
 /// has no original to encode instead, so it is stored as a PNG. The metadata (``Header``) has its origin and validity;
 /// an embedded profile of the original is lost.
 enum FinishedImage {
@@ -82,7 +82,7 @@ enum FinishedImage {
       status: header.status,
       byteCount: header.byteCount,
       header.parameters,
-      isApproximate: header.isApproximate,
+      isLossy: header.isLossy,
     )
   }
 

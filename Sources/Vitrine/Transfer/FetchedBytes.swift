@@ -110,7 +110,7 @@ extension LoadedImage {
       byteCount: bytes.data.count,
       // No other image is made from a thumbnail.
       bytes.isThumbnail ? nil : parameters,
-      isApproximate: bytes.isThumbnail,
+      isLossy: bytes.isThumbnail,
       isThumbnail: bytes.isThumbnail,
     )
   }

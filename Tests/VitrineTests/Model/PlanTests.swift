@@ -37,10 +37,10 @@ struct PlanTests {
   /// The first row that covers a situation counts.
   private static let images: [Row] = [
     // In memory, exactly.
-    Row(memory: [.final, .stale], policy: ["reload"], memoryReads: true, plan: "memory 2: confirm"),
+    Row(memory: [.final, .stale], policy: ["reload"], memoryReads: true, plan: "memory 2: revalidate"),
     Row(memory: [.final], memoryReads: true, plan: "memory 2: serve"),
     Row(memory: [.stale], policy: anyAge, memoryReads: true, plan: "memory 2: serve"),
-    Row(memory: [.stale], policy: timed, memoryReads: true, plan: "memory 2: confirm"),
+    Row(memory: [.stale], policy: timed, memoryReads: true, plan: "memory 2: revalidate"),
     // In memory, larger: resampling spares a look on disk where nothing is processed.
     Row(memory: [.larger], asked: [.resized], policy: timed.union(anyAge), memoryReads: true, plan: "larger 0"),
     // On disk as it is shown: better than what would have to be processed.
@@ -52,7 +52,7 @@ struct PlanTests {
       plan: "finished 2: serve",
     ),
     // In memory, after one of two processors.
-    Row(memory: [.prefix], policy: ["reload"], memoryReads: true, plan: "memory 1: confirm"),
+    Row(memory: [.prefix], policy: ["reload"], memoryReads: true, plan: "memory 1: revalidate"),
     Row(memory: [.prefix], memoryReads: true, plan: "memory 1: serve"),
     // In memory, larger, to be processed.
     Row(memory: [.larger], policy: timed.union(anyAge), memoryReads: true, plan: "larger 0"),
@@ -296,7 +296,7 @@ extension LoadPlan.Use {
     switch self {
     case .serve(let isStale): isStale ? "serve stale" : "serve"
     case .serveAndRevalidate: "serve and revalidate"
-    case .confirm: "confirm"
+    case .revalidate: "revalidate"
     }
   }
 }

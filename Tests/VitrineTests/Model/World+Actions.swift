@@ -108,7 +108,7 @@ extension World {
     guard !ticket.isData, ticket.prefetcher == nil, options.storage == .original || isPlain,
       !isAnythingInMemory(of: ticket.wish.address)
     else { return }
-    for transfer in transfers.values where transfer.isExact && !transfer.load.isCancelled {
+    for transfer in transfers.values where transfer.requiresExactPixels && !transfer.load.isCancelled {
       guard flight(of: transfer.load) == ticket.wish.flight,
         companions.allSatisfy({ one in transfer.certain.contains { $0 === one } })
       else { continue }

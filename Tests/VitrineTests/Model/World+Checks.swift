@@ -209,7 +209,7 @@ extension World {
     if options.servesWhileRevalidating { priorities.append(.low) }
     guard let highest = priorities.max() else { return fail("load \(load.number) of \(flight) is for nobody") }
     if load.priority > highest { fail("load \(load.number) is \(load.priority), those who wait are \(highest)") }
-    guard let transfer = transfers[ObjectIdentifier(load)], transfer.isExact,
+    guard let transfer = transfers[ObjectIdentifier(load)], transfer.requiresExactPixels,
       !hasDetached(flight.address, [load])
     else { return }
     let certain = transfer.certain.filter(\.isWaiting)

@@ -17,10 +17,10 @@ extension World {
     var hasHead = false
     /// Those of whom it is certain that they wait for it.
     var certain: [Ticket] = []
-    let isExact: Bool
+    let requiresExactPixels: Bool
 
-    init(_ load: StepLoad, _ begun: Moment, certain: [Ticket], isExact: Bool) {
-      (self.load, self.begun, self.certain, self.isExact) = (load, begun, certain, isExact)
+    init(_ load: StepLoad, _ begun: Moment, certain: [Ticket], requiresExactPixels: Bool) {
+      (self.load, self.begun, self.certain, self.requiresExactPixels) = (load, begun, certain, requiresExactPixels)
     }
   }
 
@@ -39,12 +39,12 @@ extension World {
     )
     checkLoadIsNeeded(load, flight)
     let waiting = waiting(for: flight)
-    let isExact =
+    let requiresExactPixels =
       !options.servesWhileRevalidating && !isRepeat(load) && !kept.contains(flight)
       && !hasDetached(flight.address, [])
     // Somebody must wait for it, and there is only this one.
     let certain = waiting.count == 1 ? waiting : []
-    transfers[ObjectIdentifier(load)] = Transfer(load, now, certain: certain, isExact: isExact)
+    transfers[ObjectIdentifier(load)] = Transfer(load, now, certain: certain, requiresExactPixels: requiresExactPixels)
   }
 
   /// Sends the next piece of an answer.
