@@ -63,8 +63,15 @@ package struct HeadReader: Sendable {
   /// Reads the remaining lines of text, one of them empty if there is no text, or returns `nil` if it is not UTF-8.
   package mutating func lines() -> [Substring]? {
     defer { offset = bytes.count }
-    let text = String(validating: bytes[offset...], as: UTF8.self)
-    return text?.split(separator: "\n", omittingEmptySubsequences: false)
+    guard let text = String(validating: bytes[offset...], as: UTF8.self) else { return nil }
+    var (lines, rest) = ([Substring](), text[...])
+    lines.reserveCapacity(1 + bytes[offset...].count { $0 == UInt8(ascii: "\n") })
+    while let end = rest.utf8.firstIndex(of: UInt8(ascii: "\n")) {
+      lines.append(rest[..<end])
+      rest = rest[rest.utf8.index(after: end)...]
+    }
+    lines.append(rest)
+    return lines
   }
 
   /// Calls `body` with the remaining bytes.

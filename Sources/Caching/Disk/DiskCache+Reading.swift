@@ -79,21 +79,8 @@ extension DiskCache {
     var pending = Array(keys.indices)
     // A compaction may move records meanwhile. The second look then finds them.
     for attempt in 0..<3 where !pending.isEmpty {
-      var waiting: [(number: Int, place: DiskFolder.Place, renewal: StagedView?)] = []
-      for number in pending {
-        let hash = keys[number].hash(under: secret)
-        switch find(keys[number], hash, counting: .nothing) {
-        case .missing: continue
-        case .staged(let data): heads[number] = CachedDataHead(data)
-        case .stored(let place, let renewal):
-          // The page cache may hold the state before a move, so only the first attempt reads it.
-          if attempt == 0, case .found(let head) = folder.head(at: place, of: keys[number], cachedOnly: true) {
-            heads[number] = head.renewed(by: renewal)
-          } else {
-            waiting.append((number, place, renewal))
-          }
-        }
-      }
+      // The page cache may hold the state before a move, so only the first attempt reads it.
+      let waiting = findHeads(of: keys, pending, secret, readsPageCache: attempt == 0, &heads)
       guard !waiting.isEmpty else { break }
       let (folder, asked) = (folder, waiting)
       let read = try? await reading.run(priority: .high) { _ in
@@ -111,6 +98,32 @@ extension DiskCache {
       }
     }
     return heads
+  }
+
+  /// Finds the heads in memory and in the page cache, and returns the places of the others.
+  // Not inlined: an `async` function keeps room for all of its values, and its task an allocation.
+  @inline(never)
+  private func findHeads(
+    of keys: [CacheKey],
+    _ numbers: [Int],
+    _ secret: SipHash.Secret,
+    readsPageCache: Bool,
+    _ heads: inout [CachedDataHead?],
+  ) -> [(number: Int, place: DiskFolder.Place, renewal: StagedView?)] {
+    var waiting: [(number: Int, place: DiskFolder.Place, renewal: StagedView?)] = []
+    for number in numbers {
+      switch find(keys[number], keys[number].hash(under: secret), counting: .nothing) {
+      case .missing: continue
+      case .staged(let data): heads[number] = CachedDataHead(data)
+      case .stored(let place, let renewal):
+        if readsPageCache, case .found(let head) = folder.head(at: place, of: keys[number], cachedOnly: true) {
+          heads[number] = head.renewed(by: renewal)
+        } else {
+          waiting.append((number, place, renewal))
+        }
+      }
+    }
+    return waiting
   }
 
   /// Returns the content of an entry and its sequence, without counting it as used.

@@ -108,6 +108,8 @@ final class ImageLoad: Sendable {
     return next(of: plan(of: found), found)
   }
 
+  // What no `async` function awaits is not inlined into it: it keeps room for all values, and its task an allocation.
+
   private func decide() async throws(LoadError) -> Step {
     if request.requiresExactPixels, let image = try await counterpart(), !image.loaded.isLossy { return .serve(image) }
     switch start {
@@ -121,6 +123,7 @@ final class ImageLoad: Sendable {
     }
   }
 
+  @inline(never)
   private func findInMemory() -> Found {
     Found(findings: context.findingsInMemory(request, step: step, at: context.clock.now), original: .unknown)
   }
@@ -140,6 +143,7 @@ final class ImageLoad: Sendable {
     return found
   }
 
+  @inline(never)
   private func plan(of found: Found) -> LoadPlan {
     let (fields, now) = (context.fields(of: request), context.clock.now)
     let plan = LoadPlan(request, upTo: step, found.findings, fields: fields, now: now)
@@ -155,6 +159,7 @@ final class ImageLoad: Sendable {
   }
 
   /// Returns the step of a plan; `nil` if a finished image has to be read first.
+  @inline(never)
   private func next(of plan: LoadPlan, _ found: Found) -> Step? {
     guard plan.step == step else {
       return .process(context.imageLoad(request, step: step - 1, .plan(plan, found.stored, found.original)))
@@ -169,6 +174,7 @@ final class ImageLoad: Sendable {
 
   // MARK: Carrying out a plan
 
+  @inline(never)
   private func carryOut(_ step: Step) {
     switch step {
     case .serve(let image): end(.success(image))

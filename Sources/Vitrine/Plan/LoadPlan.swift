@@ -58,17 +58,29 @@ struct FinishedSearch: Sendable {
   }
 
   func find() async -> Found {
-    var found = Found(findings: findings)
     let keys = steps.map { request.keys.key(step: $0) } + [request.keys.fetch]
     // A delegate may be slow to decide about storage.
     if context.delegate == nil { await context.cacheWriter.pending.finished(for: request.keys.fetch) }
-    let heads = await disk.heads(for: keys)
+    var (found, entries) = found(await disk.heads(for: keys), of: keys)
+    while let finished = base(found) {
+      var entry = entries.removeValue(forKey: finished.key)
+      if entry == nil { entry = isPeeking ? await disk.peek(finished.key) : await disk.entry(for: finished.key) }
+      if take(entry, for: finished, &found) { break }
+    }
+    return found
+  }
+
+  // These are not inlined: an `async` function keeps room for all of its values, and its task an allocation.
+
+  /// Returns the findings in the heads, and the entries that came with their bytes.
+  @inline(never)
+  private func found(_ heads: [CachedDataHead?], of keys: [CacheKey]) -> (Found, [CacheKey: CachedData]) {
+    var (found, entries) = (Found(findings: findings), [CacheKey: CachedData]())
     // A custom cache may return too few heads, which say nothing.
     guard heads.count == keys.count else {
       found.original = .unknown
-      return found
+      return (found, [:])
     }
-    var entries: [CacheKey: CachedData] = [:]
     for (step, (key, head)) in zip(steps, zip(keys, heads)) {
       guard let head else { continue }
       entries[key] = CachedData(head)
@@ -88,29 +100,34 @@ struct FinishedSearch: Sendable {
       found.findings.original = CacheLookup.Original(head.contentID, metadata: head.metadata)
       found.original = CachedData(head).map { .entry($0) } ?? .unknown
     }
-    await read(entries, &found)
-    return found
+    return (found, entries)
   }
 
-  /// Reads the image that the plan begins with; an unreadable image is dropped, and the plan made again.
-  private func read(_ entries: [CacheKey: CachedData], _ found: inout Found) async {
-    let fields = context.fields(of: request)
-    while case .finished(let finished, _) = LoadPlan(
-      request,
-      upTo: step,
-      found.findings,
-      fields: fields,
-      now: context.clock.now,
-    ).base {
-      var entry = entries[finished.key]
-      if entry == nil { entry = isPeeking ? await disk.peek(finished.key) : await disk.entry(for: finished.key) }
-      if let entry, entry.contentID == finished.contentID {
-        guard FinishedImage.isQuicklyRead(entry) else { return found.stored = .entry(entry) }
-        if let image = FinishedImage.image(of: entry) { return found.stored = .image(image) }
-        found.damaged.append(finished.key)
+  /// Returns the finished image that the plan begins with; `nil` if it begins otherwise.
+  @inline(never)
+  private func base(_ found: Found) -> CacheLookup.Finished? {
+    let (fields, now) = (context.fields(of: request), context.clock.now)
+    let plan = LoadPlan(request, upTo: step, found.findings, fields: fields, now: now)
+    if case .finished(let finished, _) = plan.base { return finished }
+    return nil
+  }
+
+  /// Takes the image that the plan begins with; an unreadable one is dropped, so that the plan is made again.
+  @inline(never)
+  private func take(_ entry: CachedData?, for finished: CacheLookup.Finished, _ found: inout Found) -> Bool {
+    if let entry, entry.contentID == finished.contentID {
+      if !FinishedImage.isQuicklyRead(entry) {
+        found.stored = .entry(entry)
+        return true
       }
-      found.findings.finished.removeAll { $0.key == finished.key }
+      if let image = FinishedImage.image(of: entry) {
+        found.stored = .image(image)
+        return true
+      }
+      found.damaged.append(finished.key)
     }
+    found.findings.finished.removeAll { $0.key == finished.key }
+    return false
   }
 }
 
