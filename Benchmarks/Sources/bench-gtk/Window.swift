@@ -13,7 +13,7 @@ final class Window {
     vitrine_gtk_prefer_dark()
     css(Self.style)
     // The window owns all widgets, and the application keeps the window until it is closed.
-    unsafe widget = application.window(title: "Gallery", width: 1280, height: 900)
+    unsafe widget = application.window(title: "bench-gtk", width: 1280, height: 900)
     unsafe scrolled = gtk_scrolled_window_new().append(to: widget)
     unsafe gtk_window_set_titlebar(cast(widget), gtk_header_bar_new())
     unsafe gtk_widget_add_css_class(scrolled, "gallery")

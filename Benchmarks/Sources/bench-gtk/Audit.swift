@@ -1,6 +1,7 @@
 import Vitrine
 import VitrineImaging
 import VitrineRuntime
+import VitrineSandbox
 import VitrineTesting
 
 /// Checks what the cells actually show.
@@ -27,13 +28,13 @@ final class Audit {
   }
 
   private(set) var findings = Findings()
-  private let pictures: Pictures
+  private let pictures: [Picture]
   private let window: Window
   private let style: any CellStyle
   /// The wrong picture last seen in each cell, so that it is counted once and not with each frame.
   private var seen: [ObjectIdentifier: Int] = [:]
 
-  init(_ pictures: Pictures, window: Window, style: any CellStyle) {
+  init(_ pictures: [Picture], window: Window, style: any CellStyle) {
     (self.pictures, self.window, self.style) = (pictures, window, style)
   }
 
@@ -76,17 +77,18 @@ final class Audit {
 
   /// Compares the visible cells with the files, pixel by pixel, when nothing moves any more.
   func lookAtRest() async {
+    let decoders = BenchGTK.codecs.decoders
     for cell in visibleCells {
       guard let index = cell.index, let shown = cell.shown else {
         findings.empty += 1
         continue
       }
       if isWrong(shown, at: index) { findings.wrongAtRest += 1 }
-      guard let path = pictures.all[index].path else { continue }
-      let size = pictures.all[index].request(pixels: cell.pixels).size
+      let path = pictures[index].path
+      let size = pictures[index].request("", pixels: cell.pixels).size
       let expected = await Task.detached {
         (try? FileContents.at(path)).flatMap { file in
-          try? GalleryPipeline.decoders.decode(file, DecodeOptions(size: size)).bitmap
+          try? decoders.decode(file, DecodeOptions(size: size)).bitmap
         }
       }.value
       findings.compared += 1
@@ -94,10 +96,8 @@ final class Audit {
     }
   }
 
-  /// The length of the encoded bytes identifies the pictures that the gallery serves.
-  private func isWrong(_ shown: ImageResponse, at index: Int) -> Bool {
-    pictures.all[index].byteCount.map { $0 != shown.byteCount } ?? false
-  }
+  /// The length of the encoded bytes identifies a picture.
+  private func isWrong(_ shown: ImageResponse, at index: Int) -> Bool { pictures[index].byteCount != shown.byteCount }
 }
 
 extension Bitmap {

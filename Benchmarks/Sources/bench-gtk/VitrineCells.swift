@@ -15,11 +15,10 @@ final class VitrineCells: CellStyle {
     weak var cell: GridCell?
   }
 
-  init(_ pictures: Pictures, pipeline: ImagePipeline, size: Int, prefetch: Int) {
+  init(_ pictures: [Picture], _ root: String, pipeline: ImagePipeline, size: Int) {
     before = FrameMailbox.gtk.statistics
-    let all = pictures.all
-    unsafe factory = RemotePictureFactory(pipeline, width: size, height: size, prefetch: prefetch) { item in
-      unsafe all[index(of: item)].request
+    unsafe factory = RemotePictureFactory(pipeline, width: size, height: size, prefetch: 40) { item in
+      unsafe pictures[index(of: item)].request(root)
     }
     factory.onSetup = { [weak self] cell in
       let gridCell = unsafe GridCell(picture: cell.picture.widget, size: size)
@@ -27,8 +26,8 @@ final class VitrineCells: CellStyle {
       cell.onBind = { cell in
         guard let item = unsafe cell.item else { return }
         let index = unsafe index(of: item)
-        let request = all[index].request(pixels: gridCell.pixels)
-        gridCell.bind(index, name: all[index].name, wasInMemory: pipeline.cachedImage(for: request) != nil)
+        let request = pictures[index].request(root, pixels: gridCell.pixels)
+        gridCell.bind(index, name: pictures[index].name, wasInMemory: pipeline.cachedImage(for: request) != nil)
       }
       cell.onUnbind = { _ in gridCell.unbind() }
       cell.picture.onChange = { content in

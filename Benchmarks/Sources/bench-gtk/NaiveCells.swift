@@ -13,9 +13,8 @@ final class NaiveCells: CellStyle {
   private var made: [ObjectIdentifier: GridCell] = [:]
   private(set) var counts = CellCounts()
 
-  init(_ pictures: Pictures, pipeline: ImagePipeline, size: Int) {
+  init(_ pictures: [Picture], _ root: String, pipeline: ImagePipeline, size: Int) {
     unsafe factory = gtk_signal_list_item_factory_new()
-    let all = pictures.all
     let object: UnsafeMutableRawPointer = unsafe cast(factory)
     unsafe Signals.connect(
       object,
@@ -47,9 +46,9 @@ final class NaiveCells: CellStyle {
           let item = unsafe gtk_list_item_get_item(cast(listItem))
         else { return }
         let place = unsafe index(of: cast(item))
-        let request = all[place].request(pixels: cell.pixels)
+        let request = pictures[place].request(root, pixels: cell.pixels)
         MainThreadWork.exclude {
-          cell.bind(place, name: all[place].name, wasInMemory: pipeline.cachedImage(for: request) != nil)
+          cell.bind(place, name: pictures[place].name, wasInMemory: pipeline.cachedImage(for: request) != nil)
         }
         unsafe gtk_picture_set_paintable(cast(cell.picture), nil)
         self?.counts.binds += 1
