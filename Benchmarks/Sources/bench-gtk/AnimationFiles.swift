@@ -16,7 +16,7 @@ struct AnimationFiles {
       let data = data
       return ImageRequest(
         .closure(id: "\(name) \(id)") {
-          // A copy: bytes that come from a server are shared with nobody.
+          // A copy: the bytes of a response are not shared, either.
           Data(Array(data))
         }
       )
@@ -37,7 +37,7 @@ struct AnimationFiles {
     }
     guard !all.isEmpty else { throw Mistake(message: "the sources contain no animation") }
     do throws(ImageError) {
-      // Without a loss, as what the others are made of.
+      // Without a loss, since the other files are made of it.
       var disc = ImageContainer(Self.movingDisc(0))
       disc.animation = Self.movingDisc()
       var options = DecodeOptions()

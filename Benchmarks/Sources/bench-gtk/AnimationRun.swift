@@ -38,7 +38,7 @@ final class FrameLog {
   }
 }
 
-/// Plays animations in real widgets, and measures whether they keep their speed, and what fifty at once cost.
+/// Plays animations in real widgets, and measures their speed, and the cost of fifty at once.
 @MainActor
 @safe
 final class AnimationRun {
@@ -149,17 +149,14 @@ final class AnimationRun {
 
   private func show(_ requests: [ImageRequest], width: Int, height: Int, animates: Bool) -> [RemotePicture] {
     let pipeline = BenchGTK.makePipeline(disk: nil)
-    let box = unsafe gtk_flow_box_new()
-    unsafe gtk_flow_box_set_max_children_per_line(cast(box), 10)
-    unsafe gtk_flow_box_set_min_children_per_line(cast(box), requests.count == 1 ? 1 : 10)
-    unsafe gtk_flow_box_set_selection_mode(cast(box), GTK_SELECTION_NONE)
-    unsafe gtk_widget_set_halign(box, GTK_ALIGN_CENTER)
-    unsafe gtk_widget_set_valign(box, GTK_ALIGN_START)
-    unsafe box.append(to: window.scrolled)
-    unsafe gtk_window_present(cast(window.widget))
+    let box = Widget(of: gtk_flow_box_get_type()).aligned(GTK_ALIGN_CENTER, GTK_ALIGN_START)
+    box.set("max-children-per-line", 10)
+    box.set("min-children-per-line", requests.count == 1 ? 1 : 10)
+    window.scrolled.add(box)
+    window.widget.present()
     return requests.map { request in
       let picture = RemotePicture(pipeline, width: width, height: height)
-      unsafe picture.append(to: box)
+      picture.append(to: box)
       picture.animates = animates
       picture.load(request)
       return picture

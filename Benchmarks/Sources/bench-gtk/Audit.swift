@@ -39,7 +39,7 @@ final class Audit {
   }
 
   private var visibleCells: [GridCell] {
-    style.cells.filter { unsafe $0.isVisible(in: window.scrolled) }
+    style.cells.filter { $0.isVisible(in: window.scrolled) }
   }
 
   /// True if every visible cell shows an image.

@@ -1,4 +1,3 @@
-import CGTK
 import Vitrine
 import VitrineGTK
 import VitrineRuntime
@@ -79,7 +78,7 @@ struct CellRun {
 
   /// Loads everything into memory.
   private func remember(_ pipeline: ImagePipeline) async {
-    let pixels = unsafe options.size * Int(gtk_widget_get_scale_factor(window.widget))
+    let pixels = options.size * window.widget.scale
     let requests = pictures.map { picture in
       var request = picture.request(server.root, pixels: pixels)
       // As the widgets ask for it.

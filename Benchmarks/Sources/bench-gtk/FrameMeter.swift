@@ -41,7 +41,7 @@ final class FrameMeter {
   private func connectOnce() {
     guard !isConnected else { return }
     isConnected = true
-    let clock = unsafe gtk_widget_get_frame_clock(window.widget)
+    let clock = unsafe gtk_widget_get_frame_clock(window.widget.pointer)
     unsafe connect(clock, "before-paint") { [weak self] in self?.start = g_get_monotonic_time() }
     unsafe connect(clock, "after-paint") { [weak self] in self?.painted() }
     // Wraps the poll in which the main loop waits: a turn is the time between two of them.

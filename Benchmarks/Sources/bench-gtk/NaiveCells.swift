@@ -9,75 +9,46 @@ import VitrineGTK
 @MainActor
 @safe
 final class NaiveCells: CellStyle {
-  private let factory: OpaquePointer
-  private var made: [ObjectIdentifier: GridCell] = [:]
+  let factory = unsafe GTKObject(gtk_signal_list_item_factory_new(), isOwned: true)
+  /// The cells by their list items.
+  private var made: [OpaquePointer: GridCell] = unsafe [:]
   private(set) var counts = CellCounts()
 
   init(_ pictures: [Picture], _ root: String, pipeline: ImagePipeline, size: Int) {
-    unsafe factory = gtk_signal_list_item_factory_new()
-    let object: UnsafeMutableRawPointer = unsafe cast(factory)
-    unsafe Signals.connect(
-      object,
-      "setup",
-      argument: { [weak self] listItem in
-        guard let listItem = unsafe listItem else { return }
-        let picture: UnsafeMutablePointer<GtkWidget> = unsafe gtk_picture_new()
-        unsafe gtk_picture_set_can_shrink(cast(picture), 1)
-        unsafe gtk_widget_set_size_request(picture, gint(size), gint(size))
-        unsafe gtk_widget_set_overflow(picture, GTK_OVERFLOW_HIDDEN)
-        let cell = unsafe GridCell(picture: picture, size: size)
-        unsafe gtk_list_item_set_child(cast(listItem), cell.root)
-        // Owned by the list item.
-        unsafe g_object_set_data_full(
-          cast(listItem),
-          "cell",
-          Unmanaged.passRetained(cell).toOpaque(),
-          releaseObject,
-        )
-        self?.made[ObjectIdentifier(cell)] = cell
-        self?.counts.cellsMade += 1
-      },
-    )
-    unsafe Signals.connect(
-      object,
-      "bind",
-      argument: { [weak self] listItem in
-        guard let cell = unsafe Self.cell(of: listItem),
-          let item = unsafe gtk_list_item_get_item(cast(listItem))
-        else { return }
-        let place = unsafe index(of: cast(item))
-        let request = pictures[place].request(root, pixels: cell.pixels)
-        MainThreadWork.exclude {
-          cell.bind(place, name: pictures[place].name, wasInMemory: pipeline.cachedImage(for: request) != nil)
+    unsafe factory.on("setup") { [weak self] (item: OpaquePointer) in
+      MainThreadWork.measure {
+        let picture = Widget(of: gtk_picture_get_type()).minimumSize(width: size, height: size)
+        picture.set("can-shrink", true)
+        unsafe gtk_widget_set_overflow(picture.pointer, GTK_OVERFLOW_HIDDEN)
+        let cell = GridCell(picture: picture, size: size)
+        unsafe gtk_list_item_set_child(item, cell.root.pointer)
+        unsafe self?.made[item] = cell
+      }
+      self?.counts.cellsMade += 1
+    }
+    unsafe factory.on("bind") { [weak self] (item: OpaquePointer) in
+      guard let cell = unsafe self?.made[item] else { return }
+      let place = unsafe Int(gtk_list_item_get_position(item))
+      let request = MainThreadWork.measure { pictures[place].request(root, pixels: cell.pixels) }
+      cell.bind(place, name: pictures[place].name, wasInMemory: pipeline.cachedImage(for: request) != nil)
+      MainThreadWork.measure { cell.picture.set("paintable", nil) }
+      self?.counts.binds += 1
+      self?.counts.loadsStarted += 1
+      Task {
+        let load = MainThreadWork.measure { pipeline.imageTask(for: request) }
+        guard let response = try? await load.response else { return }
+        MainThreadWork.measure {
+          let texture = unsafe GTKObject(response.image.makeTexture(), isOwned: true)
+          cell.picture.set("paintable", texture)
         }
-        unsafe gtk_picture_set_paintable(cast(cell.picture), nil)
-        self?.counts.binds += 1
-        self?.counts.loadsStarted += 1
-        // The only thing that it does right: the widget lives until its image has arrived.
-        let picture = unsafe cell.picture
-        unsafe g_object_ref(cast(picture))
-        Task {
-          defer { unsafe g_object_unref(cast(picture)) }
-          let load = MainThreadWork.measure { pipeline.imageTask(for: request) }
-          guard let response = try? await load.response else { return }
-          MainThreadWork.measure {
-            let texture = unsafe response.image.makeTexture()
-            unsafe gtk_picture_set_paintable(cast(picture), texture)
-            unsafe g_object_unref(cast(texture))
-          }
-          cell.shown = response
-          self?.count(response.origin)
-        }
-      },
-    )
-    unsafe Signals.connect(object, "unbind", argument: { unsafe Self.cell(of: $0)?.unbind() })
+        cell.shown = response
+        self?.count(response.origin)
+      }
+    }
+    unsafe factory.on("unbind") { [weak self] (item: OpaquePointer) in unsafe self?.made[item]?.unbind() }
   }
 
-  isolated deinit { unsafe g_object_unref(cast(factory)) }
-
-  func makeFactory() -> OpaquePointer { unsafe cast(g_object_ref(cast(factory))) }
-
-  var cells: [GridCell] { Array(made.values) }
+  var cells: [GridCell] { unsafe Array(made.values) }
 
   private func count(_ origin: ImageResponse.Origin) {
     switch origin {
@@ -85,13 +56,5 @@ final class NaiveCells: CellStyle {
     case .disk, .revalidated: counts.fromDisk += 1
     case .network, .local: counts.fromNetwork += 1
     }
-  }
-
-  private static func cell(of listItem: UnsafeMutableRawPointer?) -> GridCell? {
-    guard let listItem = unsafe listItem,
-      let cell = unsafe g_object_get_data(cast(listItem), "cell")
-    else { return nil }
-    // Set in `setup`.
-    return unsafe Unmanaged<GridCell>.fromOpaque(cell).takeUnretainedValue()
   }
 }

@@ -45,8 +45,8 @@ final class PanRun {
 
   private func run(_ file: String) async {
     let picture = ZoomPicture(pipeline)
-    unsafe picture.widget.append(to: window.scrolled)
-    unsafe gtk_window_present(cast(window.widget))
+    window.scrolled.add(Widget(picture))
+    window.widget.present()
     picture.load(ImageRequest(.file(file)))
     guard await isComplete(picture) else {
       isGood = false

@@ -2,7 +2,7 @@ import Foundation
 import VitrineTesting
 
 /// A server of local pictures in a process of its own, as a real one is on a machine of its own: neither its threads
-/// nor its memory count as those of the window that is measured.
+/// nor its memory count for the window that is measured.
 ///
 /// The process is this program with the subject `serve` and the same arguments. It writes its port, and then answers
 /// each line of its input with the number of requests so far, until its input ends.
@@ -11,7 +11,7 @@ final class PictureServer {
   private let process = Process()
   private let input = Pipe()
   private let output = Pipe()
-  /// The URL of the pictures; that of each is its number, below.
+  /// The URL of the pictures; the number of each is a path below.
   private(set) var root = ""
 
   /// Starts the process, and blocks until it listens.

@@ -6,64 +6,62 @@ import VitrineGTK
 @MainActor
 @safe
 final class Window {
-  let widget: UnsafeMutablePointer<GtkWidget>
-  let scrolled: UnsafeMutablePointer<GtkWidget>
+  let widget: Widget
+  let scrolled = Widget(of: gtk_scrolled_window_get_type())
 
   init(_ application: Application) {
     vitrine_gtk_prefer_dark()
     css(Self.style)
-    // The window owns all widgets, and the application keeps the window until it is closed.
-    unsafe widget = application.window(title: "bench-gtk", width: 1280, height: 900)
-    unsafe scrolled = gtk_scrolled_window_new().append(to: widget)
-    unsafe gtk_window_set_titlebar(cast(widget), gtk_header_bar_new())
-    unsafe gtk_widget_add_css_class(scrolled, "gallery")
-    unsafe gtk_scrolled_window_set_policy(cast(scrolled), GTK_POLICY_NEVER, GTK_POLICY_AUTOMATIC)
+    widget = application.window(title: "bench-gtk", width: 1280, height: 900)
+    widget.add(scrolled.addClass("gallery"))
+    widget.set("titlebar", Widget(of: gtk_header_bar_get_type()))
+    scrolled.set("hscrollbar-policy", GTK_POLICY_NEVER)
   }
 
   /// Fills the window with a grid of `count` cells.
   func show(_ style: any CellStyle, count: Int) {
-    unsafe gtk_window_set_title(cast(widget), "\(count) pictures")
-    let model = unsafe gtk_string_list_new(nil)
-    for index in 0..<count { unsafe gtk_string_list_append(model, "\(index)") }
-    // The selection takes ownership of the model, the grid of the selection and the factory, the window of the grid.
-    let selection = unsafe gtk_no_selection_new(model)
-    let grid = unsafe gtk_grid_view_new(selection, style.makeFactory()).append(to: scrolled)
-    unsafe gtk_grid_view_set_max_columns(cast(grid), 8)
-    unsafe gtk_widget_grab_focus(grid)
-    unsafe gtk_window_present(cast(widget))
+    widget.set("title", "\(count) pictures")
+    let grid = Widget(of: gtk_grid_view_get_type())
+    grid.set("model", StringList((0..<count).map(String.init)))
+    grid.set("factory", style.factory)
+    grid.set("max-columns", 8)
+    scrolled.add(grid)
+    grid.focus()
+    widget.present()
   }
 
   /// Removes the grid, and with it the cells.
-  func clear() { unsafe gtk_scrolled_window_set_child(cast(scrolled), nil) }
+  func clear() { scrolled.set("child", nil) }
 
   /// The scroll position of the grid, in points.
   var position: Double {
-    get { unsafe gtk_adjustment_get_value(adjustment) }
-    set { unsafe gtk_adjustment_set_value(adjustment, newValue) }
+    get { adjustment?.get("value") ?? 0 }
+    set { adjustment?.set("value", newValue) }
   }
 
   /// The maximum scroll position.
   var end: Double {
-    unsafe max(0, gtk_adjustment_get_upper(adjustment) - gtk_adjustment_get_page_size(adjustment))
+    guard let upper: Double = adjustment?.get("upper"), let page: Double = adjustment?.get("page-size") else {
+      return 0
+    }
+    return max(0, upper - page)
   }
 
-  private var adjustment: UnsafeMutablePointer<GtkAdjustment>? {
-    unsafe gtk_scrolled_window_get_vadjustment(cast(scrolled))
-  }
+  private var adjustment: GTKObject? { scrolled.object("vadjustment") }
 
   /// Writes the contents of the window as PNG.
   ///
   /// - Returns: `true` on success; `false` before the window has been drawn.
   func writeScreenshot(to path: String) -> Bool {
-    let (width, height) = unsafe (gtk_widget_get_width(widget), gtk_widget_get_height(widget))
-    let paintable = unsafe gtk_widget_paintable_new(widget)
+    let (width, height) = widget.size
+    let paintable = unsafe gtk_widget_paintable_new(widget.pointer)
     defer { unsafe g_object_unref(cast(paintable)) }
     let snapshot = unsafe gtk_snapshot_new()
     unsafe gdk_paintable_snapshot(paintable, snapshot, Double(width), Double(height))
     // The call frees the snapshot; texture and node are freed below.
     guard let node = unsafe gtk_snapshot_free_to_node(snapshot) else { return false }
     defer { unsafe gsk_render_node_unref(node) }
-    let renderer = unsafe gtk_native_get_renderer(gtk_widget_get_native(widget))
+    let renderer = unsafe gtk_native_get_renderer(gtk_widget_get_native(widget.pointer))
     guard let texture = unsafe gsk_renderer_render_texture(renderer, node, nil) else { return false }
     defer { unsafe g_object_unref(cast(texture)) }
     return unsafe gdk_texture_save_to_png(texture, path) != 0
