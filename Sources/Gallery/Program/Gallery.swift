@@ -15,7 +15,7 @@ enum Gallery {
     }
     // A write beyond the limit of a file's size is an error.
     signal(SIGXFSZ, SIG_IGN)
-    // Each keeps what its threads have freed: 15 MB less.
+    // Each heap keeps the memory that its threads have freed: 15 MB less.
     vitrine_gtk_limit_heaps(2)
     do throws(GalleryOptions.Mistake) {
       exit(GalleryApplication(try GalleryOptions(arguments)).run())
