@@ -15,12 +15,11 @@ final class Audit {
     /// The number of visible cells that were painted without their image although it was in memory when they were
     /// bound.
     var flashes = 0
-    /// The number of cells that came to rest after a scroll, and of those that had their image in the first frame that
-    /// showed them.
+    /// The number of cells that came to rest after a scroll, and the number of them that had their image in the first
+    /// frame that showed them.
     var settled = 0
     var settledAtOnce = 0
-    /// The number of visible cells at rest whose pixels were compared with their file's, and of those that were
-    /// identical.
+    /// The number of visible cells at rest whose pixels were compared with their file's, and the number of identical ones.
     var compared = 0
     var identical = 0
     /// The number of visible cells at rest that showed nothing.

@@ -4,8 +4,9 @@ import Vitrine
 /// A picture of the list.
 struct Picture: Sendable {
   let path: String
-  /// The length of its encoded bytes, unique in the list: that of the file, and of as many zero bytes behind it as are
-  /// missing, which do not change the picture.
+  /// The length of its encoded bytes, unique in the list.
+  ///
+  /// As many zero bytes as are missing follow the bytes of the file, and do not change the picture.
   let byteCount: Int
   private let modified: Int
   private let number: Int

@@ -62,7 +62,9 @@ public class GTKObject {
 
   // MARK: Signals
 
-  /// Calls a closure at each emission of a signal, as ``connect(_:_:_:)`` does.
+  /// Calls a closure at each emission of a signal.
+  ///
+  /// The closure names the types of its arguments, and may take fewer than the signal has. See ``SignalValue`` for the types.
   @discardableResult
   public func on<each Argument: SignalValue>(
     _ signal: String,

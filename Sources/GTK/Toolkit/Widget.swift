@@ -9,7 +9,7 @@ import CVitrineGTK
 /// app.window(title: "Hello").add(box)
 /// ```
 /// Widgets without a function of their own here are made by their class, `Widget(of: gtk_calendar_get_type())`, and changed
-/// by their properties (``GTKObject/set(_:_:)-(_,SignalValue)``).
+/// by their properties, as each ``GTKObject`` is.
 @MainActor
 @safe
 public final class Widget: GTKObject {
