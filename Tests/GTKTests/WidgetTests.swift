@@ -52,11 +52,11 @@ final class WidgetTests: WidgetTestCase {
       let view = Widget.scrolled(.label("Hello"))
       view.object("vadjustment")?.set("upper", 5000.0)
       XCTAssertEqual(view.object("vadjustment")?.get("upper"), 5000.0)
-      let other = Widget.label("other")
-      view.set("child", other)
-      XCTAssertTrue(unsafe view.object("child")?.object == other.object)
-      view.set("child", nil)
-      XCTAssertNil(view.object("child"))
+      let (frame, other) = (Widget(of: gtk_frame_get_type()), Widget.label("other"))
+      frame.set("child", other)
+      XCTAssertTrue(unsafe frame.object("child")?.object == other.object)
+      frame.set("child", nil)
+      XCTAssertNil(frame.object("child"))
       XCTAssertNil(other.parent)
       // Of an interface.
       let grid = Widget(of: gtk_grid_view_get_type())
@@ -116,13 +116,13 @@ final class WidgetTests: WidgetTestCase {
 
   func testLayoutAndFocus() {
     MainActor.assumeIsolated {
-      let entry = Widget(of: gtk_entry_get_type()).minimumSize(width: 120, height: 50)
-      let box = Widget.box(GTK_ORIENTATION_VERTICAL, [entry.aligned(GTK_ALIGN_START, GTK_ALIGN_START).margins(7)])
+      let (entry, label) = (Widget(of: gtk_entry_get_type()), Widget.label().minimumSize(width: 120, height: 50))
+      let box = Widget.box(GTK_ORIENTATION_VERTICAL, [entry.margins(7), label.aligned(GTK_ALIGN_START)])
       let window = unsafe TestWindow(box.expands().pointer)
       defer { window.close() }
       XCTAssertTrue(entry.isMapped)
-      XCTAssertGreaterThanOrEqual(entry.size.width, 120)
-      XCTAssertGreaterThanOrEqual(entry.size.height, 50)
+      XCTAssertEqual(label.size.width, 120)
+      XCTAssertEqual(label.size.height, 50)
       XCTAssertEqual(box.size.height, 200)
       XCTAssertEqual(entry.get("margin-end"), 7)
       XCTAssertTrue(entry.focus())
@@ -139,7 +139,7 @@ final class WidgetTests: WidgetTestCase {
 
   /// Returns the last event controller that was added to a widget, with a reference for the caller.
   @MainActor
-  private func controller(of widget: Widget) -> Owned {
+  private static func controller(of widget: Widget) -> Owned {
     let all = unsafe gtk_widget_observe_controllers(widget.pointer)
     defer { unsafe g_object_unref(UnsafeMutableRawPointer(all)) }
     let count = unsafe g_list_model_get_n_items(all)
@@ -152,7 +152,7 @@ final class WidgetTests: WidgetTestCase {
     MainActor.assumeIsolated {
       let widget = Widget.label()
       widget.onKey(GTK_PHASE_CAPTURE) { key, modifiers in key == 65 && modifiers == GDK_SHIFT_MASK }
-      let keys = controller(of: widget)
+      let keys = Self.controller(of: widget)
       XCTAssertTrue(unsafe gtk_event_controller_get_propagation_phase(OpaquePointer(keys.object)) == GTK_PHASE_CAPTURE)
       XCTAssertEqual(unsafe emit(keys.object, "key-pressed", UInt32(65), UInt32(9), GDK_SHIFT_MASK), true)
       XCTAssertEqual(unsafe emit(keys.object, "key-pressed", UInt32(65), UInt32(9), GdkModifierType(0)), false)
@@ -164,23 +164,23 @@ final class WidgetTests: WidgetTestCase {
       var log: [String] = []
       let widget = Widget.label()
       widget.onClick { log.append("pressed \($0.count) \($0.x) \($0.y)") }
-      unsafe emit(controller(of: widget).object, "pressed", Int32(2), 3.0, 4.0)
+      unsafe emit(Self.controller(of: widget).object, "pressed", Int32(2), 3.0, 4.0)
       widget.onClick(whenReleased: true) { log.append("released \($0.count)") }
-      unsafe emit(controller(of: widget).object, "released", Int32(1), 3.0, 4.0)
+      unsafe emit(Self.controller(of: widget).object, "released", Int32(1), 3.0, 4.0)
       widget.onScroll(GTK_PHASE_CAPTURE) { scroll in
         log.append("scrolled \(scroll.x) \(scroll.y) \(scroll.isTouchpad)")
         return scroll.y > 0
       }
-      XCTAssertEqual(unsafe emit(controller(of: widget).object, "scroll", 0.0, 1.0), true)
-      XCTAssertEqual(unsafe emit(controller(of: widget).object, "scroll", 0.0, -1.0), false)
+      XCTAssertEqual(unsafe emit(Self.controller(of: widget).object, "scroll", 0.0, 1.0), true)
+      XCTAssertEqual(unsafe emit(Self.controller(of: widget).object, "scroll", 0.0, -1.0), false)
       widget.onMotion { log.append($0.map { "at \($0.x) \($0.y)" } ?? "left") }
-      unsafe emit(controller(of: widget).object, "motion", 5.0, 6.0)
-      unsafe emit(controller(of: widget).object, "leave")
+      unsafe emit(Self.controller(of: widget).object, "motion", 5.0, 6.0)
+      unsafe emit(Self.controller(of: widget).object, "leave")
       widget.onDrag { log.append("dragged \($0) \($1)") }
       for _ in 0..<2 {
-        unsafe emit(controller(of: widget).object, "drag-begin", 0.0, 0.0)
-        unsafe emit(controller(of: widget).object, "drag-update", 10.0, 1.0)
-        unsafe emit(controller(of: widget).object, "drag-update", 15.0, -1.0)
+        unsafe emit(Self.controller(of: widget).object, "drag-begin", 0.0, 0.0)
+        unsafe emit(Self.controller(of: widget).object, "drag-update", 10.0, 1.0)
+        unsafe emit(Self.controller(of: widget).object, "drag-update", 15.0, -1.0)
       }
       XCTAssertEqual(
         log,
@@ -195,7 +195,7 @@ final class WidgetTests: WidgetTestCase {
   // MARK: Lists
 
   @MainActor
-  private func texts(_ list: StringList) -> [String] {
+  private static func texts(_ list: StringList) -> [String] {
     (0..<list.count).compactMap { position in
       let item = unsafe g_list_model_get_item(OpaquePointer(list.object), guint(position))
       defer { unsafe g_object_unref(item) }
@@ -208,10 +208,10 @@ final class WidgetTests: WidgetTestCase {
     MainActor.assumeIsolated {
       let list = StringList(["one", "two", "three"], selection: .multiple)
       list.replace(1..<2, with: ["a", "ü", "c"])
-      XCTAssertEqual(texts(list), ["one", "a", "ü", "c", "three"])
+      XCTAssertEqual(Self.texts(list), ["one", "a", "ü", "c", "three"])
       list.replace(5..<5, with: ["end"])
       list.replace(0..<4, with: [])
-      XCTAssertEqual(texts(list), ["three", "end"])
+      XCTAssertEqual(Self.texts(list), ["three", "end"])
     }
   }
 
@@ -245,10 +245,11 @@ final class WidgetTests: WidgetTestCase {
         }
         cell.child = .box(GTK_ORIENTATION_HORIZONTAL, [Widget(cell.picture), label])
       }
-      let view = Widget(of: gtk_list_view_get_type()).show(list, factory)
-      let window = unsafe TestWindow(Widget.scrolled(view).pointer)
+      let view = Widget.scrolled(Widget(of: gtk_list_view_get_type()).show(list, factory))
+      let window = unsafe TestWindow(view.pointer)
       defer { window.close() }
       XCTAssertEqual(bound, ["one", "two"])
+      XCTAssertTrue(view.isMapped)
     }
   }
 
