@@ -197,7 +197,6 @@ if !isApple {
   let names = ["AVIF", "HEIF", "JXL", "SVG", "TIFF"]
   let codecs = names.map { "Vitrine\($0)" }.joined(separator: " ")
   let sandboxed = "VitrineRuntime VitrineImaging VitrineConfinement VitrineSandbox"
-  let windows = "VitrineSandbox VitrineTesting VitrineGTK VitrineGalleryModel"
   libraries += " VitrineGTK VitrineSandbox VitrineRedis VitrineS3 VitrineServing \(codecs)"
   programs += ["vitrine-codecs", "vitrine-server"].map { ($0, $0) } + [("vitrine-gallery", "VitrineGallery")]
   for name in names {
@@ -215,7 +214,7 @@ if !isApple {
     // Windows. The gallery without its windows is a room of its own, so that it is tested without GTK.
     room("VitrineGTK", "Sources/GTK", "Vitrine VitrineImaging VitrineTiles VitrineRuntime CVitrineGTK CGTK"),
     room("VitrineGalleryModel", "Sources/Gallery/Model", "VitrineRuntime VitrineImaging"),
-    program("VitrineGallery", "Sources/Gallery", "\(core) \(windows)"),
+    program("VitrineGallery", "Sources/Gallery", "\(core) VitrineSandbox VitrineGTK VitrineGalleryModel"),
     shim("CVitrineGTK", "CGTK"),
     library("CGTK", "gtk4", apt: "libgtk-4-dev", needsFlags: true),
 
@@ -247,6 +246,12 @@ if !isApple {
     program("accessible-window", "Tests/AccessibleWindow", "Vitrine VitrineRuntime VitrineGTK CGTK"),
     program("rogue", "Tests/Rogue", "\(sandboxed) CVitrineSandbox CVitrineForgetting"),
     program("fleet-member", "Tests/FleetMember", "\(core) VitrineTiers VitrineRedis"),
+    // The benchmark of widgets stands here, and not in the package of Benchmarks, since it reads their `package` counters.
+    program(
+      "bench-gtk",
+      "Benchmarks/Sources/bench-gtk",
+      "\(core) VitrineSandbox VitrineTesting VitrineGTK CVitrineGTK CGTK",
+    ),
 
     tests("RuntimeTests"), tests("CachingTests", "VitrineTiers"), tests("TestingTests"),
     tests("GalleryTests", "VitrineGalleryModel"),

@@ -4,7 +4,7 @@ import Foundation
 import VitrineGTK
 
 @MainActor
-func makeGrid(of model: OpaquePointer) -> UnsafeMutablePointer<GtkWidget>? {
+func makeGrid(of list: StringList) -> Widget {
   // snippet.show
   let factory = RemotePictureFactory(
     width: 188,
@@ -15,28 +15,28 @@ func makeGrid(of model: OpaquePointer) -> UnsafeMutablePointer<GtkWidget>? {
   ) { item in
     item.text.map { ImageRequest(url: $0) }
   }
-  let grid = gtk_grid_view_new(gtk_no_selection_new(model), factory.retained())
+  let grid = Widget(of: gtk_grid_view_get_type()).show(list, factory)
   // snippet.hide
   return grid
 }
 
 @MainActor
-func makePicture(_ url: URL, in box: UnsafeMutablePointer<GtkBox>) {
+func makePicture(_ url: URL, in box: Widget) {
   // snippet.show
   let picture = RemotePicture(width: 300, height: 200)
-  gtk_box_append(box, picture.widget)
+  box.add(Widget(picture))
   picture.load(ImageRequest(url: url), placeholder: .color(.init(0x303030)), failure: .symbol("image-missing"))
   // snippet.hide
 }
 
 @MainActor
-func tell(of picture: RemotePicture, in label: UnsafeMutablePointer<GtkWidget>) {
+func tell(of picture: RemotePicture, in label: Widget) {
   // snippet.show
   picture.onChange = { content in
     switch content {
-    case .image(let response, _): setProperty(label, "label", "\(response.image.width) pixels wide")
-    case .failure(let error, _): setProperty(label, "label", "\(error)")
-    case .empty, .placeholder, .preview: setProperty(label, "label", "Loading")
+    case .image(let response, _): label.text = "\(response.image.width) pixels wide"
+    case .failure(let error, _): label.text = "\(error)"
+    case .empty, .placeholder, .preview: label.text = "Loading"
     }
   }
   // snippet.hide

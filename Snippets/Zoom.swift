@@ -4,15 +4,15 @@ import Foundation
 import VitrineGTK
 
 @MainActor
-func show(_ url: URL, in window: UnsafeMutablePointer<GtkWidget>, zoom label: UnsafeMutablePointer<GtkWidget>) {
+func show(_ url: URL, in window: Widget, zoom label: Widget) {
   // snippet.show
   let photograph = ZoomPicture()
   photograph.showsRetry = true
   photograph.alternativeText = "The harbour at night"
   photograph.changed = { [unowned photograph] in
-    setProperty(label, "label", "\(Int(photograph.zoom * 100)) %")
+    label.text = "\(Int(photograph.zoom * 100)) %"
   }
-  append(photograph.widget, to: window)
+  window.add(Widget(photograph))
   photograph.load(url, placeholder: .cached, failure: .symbol("image-missing"))
   // snippet.hide
 }

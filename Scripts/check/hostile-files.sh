@@ -4,7 +4,7 @@
 # address space and 5 s of CPU time; one that crashes or hangs is kept in .build/hostile-files/failed. `demanding`:
 # files that ask for gigabytes or for ever, each refused by the limit that it exceeds, within 10 s and 400 MB, of the
 # codec processes too; one that is refused for its header may take 100 ms of CPU time and 64 MB. `service`: a program
-# serves thumbnails of such files for SECONDS (60), and its honest users must not wait. `gallery`: the gallery makes a
+# serves thumbnails of such files for SECONDS (60), and its honest users must not wait. `gallery`: a grid makes a
 # cell of each, and scrolls through all. SEED (1) selects other damage; VITRINE is the tool, if
 # it is not ours.
 source "$(dirname "$0")/../lib/common.sh"
@@ -100,19 +100,17 @@ hostile_service() {
 }
 
 hostile_gallery() {
-  release vitrine-gallery vitrine-codecs
+  release bench-gtk vitrine-codecs
   demanding "$work/gallery-demanding" >/dev/null
   damaged "${COUNT:-10000}" "$work/gallery-damaged"
-  local folder status
+  local folder
   for folder in demanding damaged; do
     cp Examples/Photographs/*.jpg "$work/gallery-$folder/"
-    echo "the gallery, $folder: $(find "$work/gallery-$folder" -type f | wc -l) files"
+    echo "the grid, $folder: $(find "$work/gallery-$folder" -type f | wc -l) files"
     # `memory`: all are made before the first is shown, since cells that are scrolled past are cancelled.
-    status=0
-    SWIFT_BACKTRACE=enable=no nice timeout -s KILL 3600 .build/release/vitrine-gallery --headless --styles memory --size 96 \
-      --cache-dir "$work/gallery-cache" --output "$work/gallery-$folder.png" "$work/gallery-$folder" || status=$?
-    # 1: cells show nothing, those of files that are no pictures.
-    [ "$status" -le 1 ] || fail "the gallery ended with status $status in $work/gallery-$folder"
+    SWIFT_BACKTRACE=enable=no Scripts/lib/headless.sh nice timeout -s KILL 3600 .build/release/bench-gtk cells \
+      --styles memory --size 96 --cache-dir "$work/gallery-cache" "$work/gallery-$folder" ||
+      fail "the grid ended with status $? in $work/gallery-$folder"
   done
 }
 

@@ -3,12 +3,12 @@
 # PHOTOS (Examples/Photographs) is the folder.
 source "$(dirname "$0")/../lib/common.sh"
 setup
-release vitrine-gallery vitrine-codecs
-gallery=.build/release/vitrine-gallery
 if [ -n "${DISPLAY:-}${WAYLAND_DISPLAY:-}" ]; then
-  exec "$gallery" "$photographs" --cache-dir demo/cache
+  release vitrine-gallery vitrine-codecs
+  exec .build/release/vitrine-gallery "$photographs" --cache-dir demo/cache
 fi
+release bench-gtk vitrine-codecs
+echo "No display: a grid scrolls by itself, with Vitrine's cells, with everything in memory, and with naive cells."
 # Repeats the images under different URLs, to have enough to scroll through.
-options=("$photographs" --count 1000 --cache-dir demo/cache)
-echo "No display: the gallery scrolls by itself, with Vitrine's cells, with everything in memory, and with naive cells."
-exec "$gallery" "${options[@]}" --compare --fill --latency 80 --output gallery.png
+exec Scripts/lib/headless.sh .build/release/bench-gtk cells "$photographs" --count 1000 --cache-dir demo/cache \
+  --styles vitrine,memory,naive --fill --latency 80 --output gallery.png

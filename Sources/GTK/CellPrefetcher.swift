@@ -26,7 +26,7 @@ final class CellPrefetcher {
   private var watched: UnsafeMutablePointer<GtkWidget>?
   /// The time of the frame that a widget shows next.
   ///
-  /// Defaults to that of its frame clock.
+  /// Defaults to the time of its frame clock.
   var frameTime: @MainActor (UnsafeMutablePointer<GtkWidget>) -> Duration = { widget in
     let clock = unsafe gtk_widget_get_frame_clock(widget)
     return .microseconds(unsafe clock.map { unsafe gdk_frame_clock_get_frame_time($0) } ?? 0)
@@ -187,7 +187,7 @@ final class CellPrefetcher {
     var parent: UnsafeMutablePointer<GtkWidget>? = unsafe widget
     while let view = unsafe parent {
       let instance = unsafe UnsafeMutableRawPointer(view).assumingMemoryBound(to: GTypeInstance.self)
-      // Each is asked only for what its class has; a column view has a list view inside.
+      // Only properties of its class are read; a column view has a list view inside.
       var model: OpaquePointer?
       if unsafe g_type_check_instance_is_a(instance, gtk_grid_view_get_type()) != 0 {
         unsafe model = gtk_grid_view_get_model(OpaquePointer(view))

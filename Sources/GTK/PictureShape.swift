@@ -5,7 +5,7 @@ import Vitrine
 public enum PictureShape: Sendable, Hashable {
   /// A rectangle.
   case rectangle
-  /// A rectangle with round corners, of a radius in points; one that is too large for the picture makes a pill.
+  /// A rectangle with round corners, of a radius in points; a radius that is too large for the picture makes a pill.
   case rounded(radius: Double)
   /// The largest circle in the middle of the picture.
   case circle

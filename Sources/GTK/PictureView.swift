@@ -17,7 +17,7 @@ final class PictureView: DrawnWidget {
       redraw()
     }
   }
-  /// The place of an image that leaves room, or of the part that is shown of one that needs more.
+  /// The place of an image that leaves room, or of the visible part of a larger image.
   var alignment = Anchor.center {
     didSet { if alignment != oldValue { redraw() } }
   }
@@ -49,7 +49,7 @@ final class PictureView: DrawnWidget {
   private var fade = Fade()
   /// The time of the frame that is drawn, in microseconds.
   ///
-  /// Defaults to that of the frame clock.
+  /// Defaults to the time of the frame clock.
   var frameTime: @MainActor (UnsafeMutablePointer<GtkWidget>) -> gint64 = { widget in
     unsafe gdk_frame_clock_get_frame_time(gtk_widget_get_frame_clock(widget))
   }
@@ -192,7 +192,7 @@ final class PictureView: DrawnWidget {
   private func redraw() {
     unsafe gtk_widget_queue_draw(widget)
     unsafe gtk_widget_queue_draw(layer.widget)
-    // It is drawn as what is beneath it needs.
+    // It is drawn as the layer beneath it needs.
     if let ring { unsafe gtk_widget_queue_draw(ring.widget) }
   }
 
@@ -297,7 +297,7 @@ final class PictureView: DrawnWidget {
     hideCoveredIcon(height: height)
     unsafe forEachChild { child in
       // GTK requires that a child is measured before it is laid out. Here and not with the widget, whose size does not
-      // depend on it: a grid measures ten cells for each one that it lays out.
+      // depend on it: a grid measures ten cells and lays out one.
       for orientation in [GTK_ORIENTATION_HORIZONTAL, GTK_ORIENTATION_VERTICAL] {
         unsafe gtk_widget_measure(child, orientation, -1, nil, nil, nil, nil)
       }

@@ -164,7 +164,7 @@ final class WindowWatch {
     ) != 0
   }
 
-  /// The states in which nobody sees the window: minimised, and suspended (GTK 4.12).
+  /// The states in which the window is invisible: minimised, and suspended (GTK 4.12).
   private static let hiddenStates: UInt32 = 1 << 0 | 1 << 16
 
   /// True if the window is minimised, or covered as far as the desktop says so.

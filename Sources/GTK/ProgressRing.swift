@@ -2,7 +2,7 @@ import CGTK
 import CVitrineGTK
 import Vitrine
 
-/// A ring that fills while an image loads, and turns while nobody knows how much there is to load.
+/// A ring that fills while an image loads, and turns while the amount to load is unknown.
 @MainActor
 @safe
 final class ProgressRing: DrawnWidget {
@@ -88,7 +88,7 @@ final class ProgressRing: DrawnWidget {
     guard let context = unsafe gtk_snapshot_append_cairo(snapshot, &bounds) else { return }
     defer { unsafe cairo_destroy(context) }
     if isOverPicture {
-      // Pictures have any colour, also that of the text: white on a shade is seen on all.
+      // Pictures have any colour, also the text's: white on a shade is seen on all.
       unsafe cairo_arc(context, x, y, side / 2, 0, 2 * .pi)
       unsafe cairo_set_source_rgba(context, 0, 0, 0, 0.45)
       unsafe cairo_fill(context)

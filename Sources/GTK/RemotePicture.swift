@@ -115,8 +115,8 @@ public final class RemotePicture {
   /// Shows nothing, and cancels the current load.
   public func clear() { load(nil) }
 
-  /// The slot that decides what the widget shows, for rarely needed settings: progress, and what happens to loads
-  /// that nobody waits for.
+  /// The slot that decides what the widget shows, for rarely needed settings: progress, and the handling of
+  /// loads that are no longer needed.
   ///
   /// The widget sets its display, its size and its visibility.
   public var slot: ImageSlot { view.slot }
@@ -155,7 +155,7 @@ public final class RemotePicture {
     set { view.mode = newValue }
   }
 
-  /// The place of an image that is smaller than the widget, and of the visible part of one that is cut off.
+  /// The place of an image that is smaller than the widget, and of the visible part of a larger image.
   ///
   /// Defaults to the centre. With `.fill` and no size in the request, the decoder cuts the image to the widget, around
   /// its centre; only images that are cut by the widget itself follow the alignment.
@@ -222,4 +222,28 @@ public final class RemotePicture {
   public var alternativeDescription = "" {
     didSet { unsafe vitrine_gtk_set_description(widget, alternativeDescription) }
   }
+}
+
+extension RemotePicture {
+  /// Puts the picture into a container, after what is there.
+  ///
+  /// ```swift
+  /// RemotePicture(width: 300, height: 200).append(to: box).load(url)
+  /// ```
+  /// The container owns the widget from then on, so this object need not be kept. See ``append(_:to:)`` for the
+  /// containers that there are.
+  @discardableResult
+  public func append(to parent: (some ObjectPointer)?) -> Self {
+    unsafe VitrineGTK.append(widget, to: parent)
+    return self
+  }
+
+  /// Puts the picture into a container, after what is there.
+  @discardableResult
+  public func append(to parent: Widget) -> Self { unsafe append(to: parent.pointer) }
+}
+
+extension Widget {
+  /// The widget of a picture.
+  public convenience init(_ picture: RemotePicture) { unsafe self.init(picture.widget) }
 }

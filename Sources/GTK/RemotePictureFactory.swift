@@ -123,6 +123,16 @@ public final class RemotePictureFactory {
   }
 }
 
+extension Widget {
+  /// Has a `GtkListView` or `GtkGridView` show a list in the cells of a factory.
+  @discardableResult
+  public func show(_ list: StringList, _ factory: RemotePictureFactory) -> Self {
+    set("model", list)
+    unsafe set("factory", GTKObject(factory.pointer))
+    return self
+  }
+}
+
 /// A cell of a list or grid, recycled from item to item.
 @MainActor
 @safe
@@ -132,9 +142,11 @@ public final class RemotePictureCell {
   /// The widget that fills the cell.
   ///
   /// Defaults to the picture; with `nil` the cell is empty.
-  public var child: UnsafeMutablePointer<GtkWidget>?
+  public var child: Widget?
   /// The item that the cell shows, of the model's type; `nil` between two items.
   public internal(set) var item: UnsafeMutablePointer<GObject>?
+  /// The text of that item, if the model is a ``StringList`` or another `GtkStringList`.
+  public var text: String? { unsafe item?.text }
   /// The position of the item in the model.
   public internal(set) var position = 0
   /// True from the binding of an item until the cell is on the screen, when its image is looked for.
@@ -152,7 +164,7 @@ public final class RemotePictureCell {
 
   init(_ picture: RemotePicture) {
     self.picture = picture
-    unsafe child = picture.widget
+    child = Widget(picture)
   }
 }
 
@@ -183,7 +195,7 @@ private final class Binding {
     unsafe gtk_widget_set_halign(cell.picture.widget, GTK_ALIGN_CENTER)
     unsafe gtk_widget_set_valign(cell.picture.widget, GTK_ALIGN_CENTER)
     MainThreadWork.exclude { onSetup(cell) }
-    unsafe gtk_list_item_set_child(OpaquePointer(listItem), cell.child)
+    unsafe gtk_list_item_set_child(OpaquePointer(listItem), cell.child?.pointer)
     // The list item retains the cell, until `tearDown`.
     unsafe g_object_set_qdata_full(
       vitrine_gtk_object(listItem),

@@ -17,7 +17,7 @@ struct ScrollMotion {
   /// The place that was farthest in the direction of the scroll.
   private var farthest = 0.0
 
-  /// The distance that the scroll will go on by itself, if nobody holds it; negative towards the beginning.
+  /// The distance that the scroll will go on by itself, if it is not held; negative towards the beginning.
   var rest: Double { speed / Self.friction }
 
   /// True if a cell that comes into view leaves it again before the scroll rests; it stays for a quarter of a second.

@@ -23,7 +23,7 @@ extension Bitmap {
         owner.toOpaque(),
       )
       defer { unsafe g_bytes_unref(bytes) }
-      // Straight alpha is what decoders deliver, and what draws fastest.
+      // Decoders deliver straight alpha, which also draws fastest.
       let format = alpha == .premultiplied ? GDK_MEMORY_R8G8B8A8_PREMULTIPLIED : GDK_MEMORY_R8G8B8A8
       return unsafe gdk_memory_texture_new(gint(width), gint(height), format, bytes, gsize(bytesPerRow))
     }

@@ -19,8 +19,8 @@ enum AccessibleWindow {
 
   private static func show(_ path: String, in application: Application) {
     let pipeline = ImagePipeline.ephemeral
-    let window = unsafe application.window(title: "Pictures", width: 700, height: 500)
-    let box = unsafe gtk_box_new(GTK_ORIENTATION_VERTICAL, 6).append(to: window)
+    let window = application.window(title: "Pictures", width: 700, height: 500)
+    let box = unsafe gtk_box_new(GTK_ORIENTATION_VERTICAL, 6).append(to: window.pointer)
     func picture(_ name: String, _ description: String = "") -> RemotePicture {
       let picture = unsafe RemotePicture(pipeline, width: 120, height: 80).append(to: box)
       picture.alternativeText = name

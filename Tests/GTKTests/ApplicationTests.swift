@@ -13,7 +13,7 @@ final class ApplicationTests: WidgetTestCase {
       let status = Application(arguments: []).run { app in
         log.append("started")
         // Keeps the program running, as windows do.
-        unsafe app.window(title: "Hello", width: 200, height: 100)
+        app.window(title: "Hello", width: 200, height: 100)
         Task {
           log.append("awaited")
           app.quit(status: 3)
@@ -26,30 +26,32 @@ final class ApplicationTests: WidgetTestCase {
 
   func testAWindowAppearsWithWhatWasPutIntoIt() {
     MainActor.assumeIsolated {
-      var isDrawn = false
+      var (isDrawn, kept) = (false, nil as Widget?)
       let status = Application(arguments: []).run { app in
-        let window = unsafe app.window(title: "Hello", width: 320, height: 240)
-        XCTAssertEqual(unsafe gtk_widget_get_visible(window), 0)
-        let label: UnsafeMutablePointer<GtkWidget> = unsafe gtk_label_new("Hello")
-        unsafe label.append(to: window)
-        unsafe connect(label, "map") {
+        let window = app.window(title: "Hello", width: 320, height: 240)
+        XCTAssertFalse(window.isShown)
+        let label = Widget.label("Hello")
+        window.add(label)
+        label.on("map") { [weak window] in
           isDrawn = true
-          XCTAssertEqual(unsafe String(cString: gtk_window_get_title(cast(window))), "Hello")
+          XCTAssertEqual(window?.get("title"), "Hello")
           // The last window ends the program; not while it is being shown.
-          Task { unsafe gtk_window_close(cast(window)) }
+          Task { window?.close() }
         }
+        kept = window
       }
       XCTAssertEqual(status, 0)
       XCTAssertTrue(isDrawn)
+      XCTAssertEqual(kept?.isMapped, false)
     }
   }
 
   func testAWindowThatIsClosedAtOnceNeverAppears() {
     MainActor.assumeIsolated {
       let status = Application(arguments: []).run { app in
-        let window = unsafe app.window(title: "Hello")
-        unsafe connect(window, "map") { XCTFail("it appeared") }
-        unsafe gtk_window_destroy(cast(window))
+        let window = app.window(title: "Hello")
+        window.on("map") { XCTFail("it appeared") }
+        unsafe gtk_window_destroy(cast(window.pointer))
       }
       XCTAssertEqual(status, 0)
     }

@@ -16,42 +16,27 @@ enum HelloGTK {
 
   static func show(_ pictures: [URL], in app: Application) {
     css("listview row { padding: 6px; }")
-    let model = gtk_string_list_new(nil)
-    for picture in pictures { gtk_string_list_append(model, picture.absoluteString) }
-    let selection = gtk_single_selection_new(model)
-
     let avatars = RemotePictureFactory(width: 48, height: 48, prefetch: 40) { item in
       item.text.map { ImageRequest(url: $0) }
     }
     avatars.onSetup = { cell in
-      let row = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 12)
-      cell.picture.append(to: row)
       cell.picture.shape = .circle
-      let name = gtk_label_new(nil).append(to: row)
-      cell.onBind = { cell in setProperty(name, "label", pictures[cell.position].lastPathComponent) }
-      cell.child = row
+      let name = Widget.label()
+      cell.onBind = { cell in name.text = pictures[cell.position].lastPathComponent }
+      cell.child = .box(GTK_ORIENTATION_HORIZONTAL, spacing: 12, [Widget(cell.picture), name])
     }
-
-    let window = app.window(title: "\(pictures.count) pictures", width: 900, height: 600)
-    let columns = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 0).append(to: window)
-    let list = gtk_scrolled_window_new().append(to: columns)
-    gtk_widget_set_size_request(list, 320, -1)
-    gtk_list_view_new(selection, avatars.retained()).append(to: list)
-
-    let detail = gtk_box_new(GTK_ORIENTATION_VERTICAL, 12).append(to: columns)
-    let photo = RemotePicture(mode: .fit).append(to: detail)
-    gtk_widget_set_hexpand(photo.widget, 1)
-    gtk_widget_set_vexpand(photo.widget, 1)
+    let photo = RemotePicture(mode: .fit)
     photo.showsProgress = true
     photo.showsRetry = true
-    func showSelection() {
-      let index = Int(gtk_single_selection_get_selected(selection))
-      guard pictures.indices.contains(index) else { return }
-      photo.alternativeText = pictures[index].lastPathComponent
-      photo.load(pictures[index], placeholder: .color(.init(0x303030)), failure: .symbol("image-missing"))
+    let list = StringList(pictures.map(\.absoluteString), selection: .single)
+    list.onSelect { selected in
+      guard let picture = selected.first.map({ pictures[$0] }) else { return }
+      photo.alternativeText = picture.lastPathComponent
+      photo.load(picture, placeholder: .color(.init(0x303030)), failure: .symbol("image-missing"))
     }
-    connect(selection, "notify::selected") { showSelection() }
-    showSelection()
+    let names = Widget.scrolled(Widget(of: gtk_list_view_get_type()).show(list, avatars)).minimumSize(width: 320)
+    app.window(title: "\(pictures.count) pictures", width: 900, height: 600)
+      .add(.box(GTK_ORIENTATION_HORIZONTAL, [names, Widget(photo).expands()]))
   }
 
   static func pictures(of place: URL) -> [URL] {

@@ -1,21 +1,6 @@
 public import CGTK
 import CVitrineGTK
 
-extension RemotePicture {
-  /// Puts the picture into a container, after what is there.
-  ///
-  /// ```swift
-  /// RemotePicture(width: 300, height: 200).append(to: box).load(url)
-  /// ```
-  /// The container owns the widget from then on, so this object need not be kept. See ``append(_:to:)`` for the
-  /// containers that there are.
-  @discardableResult
-  public func append(to parent: (some ObjectPointer)?) -> Self {
-    unsafe VitrineGTK.append(widget, to: parent)
-    return self
-  }
-}
-
 extension UnsafeMutablePointer where Pointee == GtkWidget {
   /// Puts the widget into a container, after what is there; see ``append(_:to:)``.
   @MainActor

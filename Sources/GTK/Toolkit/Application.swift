@@ -31,7 +31,7 @@ public final class Application {
   /// - Parameters:
   ///   - id: The identifier, such as `org.example.Hello`. While the program runs, a second start activates the first
   ///     one. With `nil`, the default, each start is a program of its own.
-  ///   - arguments: The arguments that GTK reads, without the name of the program. Defaults to those of the process.
+  ///   - arguments: The arguments that GTK reads, without the name of the program. Defaults to the arguments of the process.
   ///     A program that reads its arguments itself passes none.
   public init(_ id: String? = nil, arguments: [String]? = nil) {
     MainActorSource.attach()
@@ -88,11 +88,11 @@ public final class Application {
   ///
   /// - Parameters:
   ///   - title: The title.
-  ///   - width: The width in points. Defaults to that of the contents.
-  ///   - height: The height in points. Defaults to that of the contents.
+  ///   - width: The width in points. Defaults to the width of the contents.
+  ///   - height: The height in points. Defaults to the height of the contents.
   /// - Returns: The window, a `GtkApplicationWindow`. The application owns it until it is closed.
   @discardableResult
-  public func window(title: String, width: Int? = nil, height: Int? = nil) -> UnsafeMutablePointer<GtkWidget> {
+  public func window(title: String, width: Int? = nil, height: Int? = nil) -> Widget {
     // A constructor of GObject never returns NULL.
     let widget: UnsafeMutablePointer<GtkWidget> = unsafe gtk_application_window_new(pointer)
     unsafe gtk_window_set_title(vitrine_gtk_window(widget), title)
@@ -111,7 +111,7 @@ public final class Application {
       g_object_ref(UnsafeMutableRawPointer(widget)),
       { unsafe g_object_unref($0) },
     )
-    return unsafe widget
+    return unsafe Widget(widget)
   }
 
   private func run(_ application: UnsafeMutablePointer<GApplication>?) -> Int32 {

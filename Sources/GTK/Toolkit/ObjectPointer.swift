@@ -13,7 +13,7 @@ public protocol ObjectPointer {
   /// The address of the object.
   var objectAddress: UnsafeMutableRawPointer { get }
 
-  /// The name of the class that the pointer is for; `nil` if its form is that of several classes.
+  /// The name of the class that the pointer is for; `nil` if several classes have its form.
   static var className: String? { get }
 }
 
@@ -49,7 +49,7 @@ extension UnsafeMutablePointer: @unsafe ObjectPointer {
   /// The address of the object.
   public var objectAddress: UnsafeMutableRawPointer { UnsafeMutableRawPointer(self) }
 
-  /// The name of the structure, which is that of the class.
+  /// The name of the structure, which the class shares.
   public static var className: String? {
     // C's `typedef struct _GtkBox GtkBox`.
     let name = String(describing: Pointee.self)

@@ -8,7 +8,7 @@ import CVitrineGTK
 /// setProperty(label, "xalign", 0.0)
 /// ```
 /// In debug builds the program stops if the object has no such property, or one of another type. In release builds
-/// nothing is set.
+/// nothing is set. See ``GTKObject`` for the same without pointers.
 ///
 /// - Parameters:
 ///   - object: The object.
@@ -20,9 +20,35 @@ public func setProperty(_ object: (some ObjectPointer)?, _ property: String, _ v
   if let mistake = unsafe set(object.objectAddress, property, value) { assertionFailure(mistake) }
 }
 
+/// Returns the value of a property; `nil` if there is none, or after a mistake.
+@MainActor
+func getProperty<Value: SignalValue>(_ object: some ObjectPointer, _ property: String) -> Value? {
+  var result: Value?
+  let mistake = unsafe access(object.objectAddress, property, Value.self) { store in
+    unsafe g_object_get_property(cast(object), property, store)
+    unsafe result = Value(signalValue: store)
+  }
+  if let mistake { assertionFailure(mistake) }
+  return result
+}
+
 /// Sets a property, and returns what is wrong with it, if anything is.
 @MainActor
 func set<Value: SignalValue>(_ object: UnsafeMutableRawPointer, _ property: String, _ value: Value) -> String? {
+  unsafe access(object, property, Value.self) { store in
+    unsafe value.store(in: store)
+    unsafe g_object_set_property(cast(object), property, store)
+  }
+}
+
+/// Calls a closure with a value of a property's type, and returns what is wrong with the property, if anything is.
+@MainActor
+private func access<Value: SignalValue>(
+  _ object: UnsafeMutableRawPointer,
+  _ property: String,
+  _: Value.Type,
+  _ body: (UnsafeMutablePointer<GValue>) -> Void,
+) -> String? {
   let title = unsafe "\"\(property)\" of \(className(of: object))"
   // The class outlives its object, and the specification the class.
   guard let specification = unsafe vitrine_gtk_property(object, property) else {
@@ -33,11 +59,10 @@ func set<Value: SignalValue>(_ object: UnsafeMutableRawPointer, _ property: Stri
     return unsafe "\(title) is a \(String(cString: g_type_name(type))), not a \(Value.self)"
   }
   var store = GValue()
-  // Set up for exactly the type that was accepted, and freed after the object has copied it.
+  // Set up for exactly the type that was accepted, and freed after its value has been copied.
   unsafe g_value_init(&store, type)
-  defer { unsafe g_value_unset(&store) }
-  unsafe value.store(in: &store)
-  unsafe g_object_set_property(cast(object), property, &store)
+  unsafe body(&store)
+  unsafe g_value_unset(&store)
   return nil
 }
 

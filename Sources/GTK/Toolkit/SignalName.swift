@@ -63,7 +63,7 @@ struct SignalName {
     types.map { "\($0)" }.joined(separator: ", ")
   }
 
-  /// Returns the names of all signals in order, those of the object's own class first.
+  /// Returns the names of all signals in order, the signals of the object's own class first.
   private static func all(of object: UnsafeMutableRawPointer) -> [String] {
     var names: [String] = []
     var type = unsafe vitrine_gtk_type(object)
@@ -72,7 +72,7 @@ struct SignalName {
       // The caller owns the array, but not the names.
       let ids = unsafe g_signal_list_ids(type, &count)
       defer { unsafe g_free(ids) }
-      // GLib's own order depends on what else the program has used.
+      // GLib's own order depends on the classes that the program has used.
       unsafe names += UnsafeBufferPointer(start: ids, count: Int(count)).compactMap { id in
         unsafe g_signal_name(id).map { unsafe String(cString: $0) }
       }.sorted()

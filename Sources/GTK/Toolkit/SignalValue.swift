@@ -4,7 +4,7 @@ import CVitrineGTK
 /// A type that an argument or the result of a signal can have in Swift.
 ///
 /// These are integers, floating-point numbers, `Bool`, `String`, pointers, and optionals of them. Enumerations and
-/// flags are integers in GObject; those of C join with an empty extension:
+/// flags are integers in GObject; an empty extension adds a type of C:
 ///
 /// ```swift
 /// extension GtkDirectionType: SignalValue {}
@@ -24,12 +24,12 @@ extension SignalValue where Self: FixedWidthInteger {
   /// Returns `true` for integers, enumerations and flags.
   public static func accepts(_ type: GType) -> Bool { vitrine_gtk_kind(type) == VITRINE_VALUE_INTEGER }
 
-  /// Reads an integer; one that does not fit loses its upper bits.
+  /// Reads an integer; a larger one loses its upper bits.
   public init?(signalValue: UnsafePointer<GValue>) {
     unsafe self.init(truncatingIfNeeded: vitrine_gtk_integer(signalValue))
   }
 
-  /// Sets an integer; one that does not fit loses its upper bits.
+  /// Sets an integer; a larger one loses its upper bits.
   public func store(in value: UnsafeMutablePointer<GValue>) {
     unsafe vitrine_gtk_set_integer(value, gint64(truncatingIfNeeded: self))
   }
@@ -57,6 +57,9 @@ extension UInt: SignalValue {}
 extension UInt32: SignalValue {}
 extension UInt64: SignalValue {}
 extension GdkModifierType: SignalValue {}
+extension GtkPolicyType: SignalValue {}
+extension PangoEllipsizeMode: SignalValue {}
+extension PangoWrapMode: SignalValue {}
 
 extension Double: SignalValue {
   /// Returns `true` for floating-point numbers.

@@ -176,7 +176,7 @@ struct ZoomDrawing {
     guard let others = standIns(for: tile) else { return drawOverview() }
     for other in others {
       guard let texture = tiles.texture(other.place) else { continue }
-      // Clipped, since those of coarse levels may overlap by a pixel.
+      // Clipped, since tiles of coarse levels may overlap by a pixel.
       push(other.visible)
       draw(texture, other.bounds)
       unsafe gtk_snapshot_pop(snapshot)

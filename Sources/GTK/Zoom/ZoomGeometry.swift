@@ -276,7 +276,7 @@ struct ZoomGeometry: Equatable {
   /// A part of an axis, in device pixels of the frame.
   typealias Span = (index: Int, start: Int, end: Int)
 
-  /// Cuts an axis of a level into pieces of `side` pixels, and returns those that are in a range of the frame.
+  /// Cuts an axis of a level into pieces of `side` pixels, and returns the pieces in a range of the frame.
   ///
   /// The level begins at the picture's pixel `start`; the picture begins at `origin` in the frame.
   private func spans(

@@ -17,7 +17,7 @@ import VitrineRuntime
 ///
 /// | input | effect |
 /// |---|---|
-/// | wheel; Control and touchpad; two fingers | zooms, and what is under the pointer stays there |
+/// | wheel; Control and touchpad; two fingers | zooms around the place under the pointer |
 /// | double click | the whole picture, or its actual size at the pointer |
 /// | dragging; touchpad; arrows, Page Up and Down, Home, End | moves the picture where it is larger than the widget |
 /// | `+`, `-`, `0`, `1` | zooms in, zooms out, the whole picture, its actual size |
@@ -210,7 +210,7 @@ public final class ZoomPicture {
     didSet { unsafe vitrine_gtk_set_label(widget, alternativeText) }
   }
 
-  /// A longer description for screen readers, before that of the zoom; defaults to an empty one.
+  /// A longer description for screen readers, before the zoom's; defaults to an empty one.
   public var alternativeDescription: String {
     get { view.alternativeDescription }
     set { view.alternativeDescription = newValue }
@@ -232,4 +232,9 @@ extension ZoomPicture.Content {
     case (.empty, _), (.loading, _), (.partial, _), (.complete, _), (.failure, _): false
     }
   }
+}
+
+extension Widget {
+  /// The widget of a photograph.
+  public convenience init(_ picture: ZoomPicture) { unsafe self.init(picture.widget) }
 }

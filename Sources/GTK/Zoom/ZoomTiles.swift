@@ -5,7 +5,7 @@ import VitrineImaging
 ///
 /// Tiles are requested in the order in which they are wanted, a few at a time, and requests of tiles that are no longer
 /// wanted are cancelled. Those that have come become textures a few at each frame. Of the textures, those that have not
-/// been drawn for the longest time leave first, and never one that is wanted.
+/// been drawn for the longest time leave first, and never a wanted one.
 @MainActor
 final class ZoomTiles {
   /// The maximum number of tiles that are requested at the same time.
@@ -85,7 +85,7 @@ final class ZoomTiles {
       request.task.cancel()
       requests[place] = nil
     }
-    // They may be wanted again, but what nobody sees is not uploaded.
+    // They may be wanted again, but invisible tiles are not uploaded.
     arrived.removeAll { tile in
       guard !wantedSet.contains(tile.place) else { return false }
       byteCount -= tile.bitmap.byteCount
@@ -251,7 +251,7 @@ final class ZoomTiles {
 
   private func trim() {
     guard byteCount > limit else { return }
-    // Enlarged pixels are made anew in no time; those of this frame are the newest.
+    // Enlarged pixels are made anew in no time; the newest belong to this frame.
     remove(&enlarged) { _ in true }
     remove(&entries) { !self.wantedSet.contains($0) }
   }

@@ -141,7 +141,7 @@ extension ZoomView {
     unsafe add(keys)
   }
 
-  /// Uses a key; returns `false` for those that have no effect, which the program may use.
+  /// Uses a key; returns `false` for a key without an effect, which the program may use.
   func pressed(_ key: UInt32, _ modifiers: GdkModifierType) -> Bool {
     let others = GDK_CONTROL_MASK.rawValue | GDK_ALT_MASK.rawValue | GDK_SUPER_MASK.rawValue
     guard geometry != nil, modifiers.rawValue & others == 0 else { return false }

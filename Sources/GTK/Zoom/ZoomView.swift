@@ -265,7 +265,7 @@ final class ZoomView: DrawnWidget {
     return min(Self.longestOverview, fitting.longestSide)
   }
 
-  /// Decides which tiles are drawn, and requests those that are missing.
+  /// Decides which tiles are drawn, and requests the missing ones.
   private func update() {
     guard let geometry, let tiles else { return }
     let length = overviewLength(geometry, tiles)
@@ -296,7 +296,7 @@ final class ZoomView: DrawnWidget {
   /// True if the next frame brings more pixels.
   var isTicking: Bool { tick != 0 }
 
-  /// Makes textures of what has come, at each frame until nothing waits.
+  /// Makes textures of the tiles that have come, at each frame until none waits.
   private func startTicking() {
     guard tick == 0 else { return }
     // The tick ends with its widget and has no user data, so it outlives neither.

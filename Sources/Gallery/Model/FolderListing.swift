@@ -13,7 +13,7 @@ package enum FolderListing {
     package let description: String
   }
 
-  /// Returns the pictures of a folder, without those of the folders within, in no particular order.
+  /// Returns the pictures of a folder, without the pictures of the folders within, in no particular order.
   ///
   /// Hidden files are left out. Blocks.
   ///

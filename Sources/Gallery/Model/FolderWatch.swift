@@ -44,7 +44,7 @@ package final class FolderWatch: Sendable {
     (self.descriptor, self.changes) = (descriptor, changes)
     let hasStarted = startThread(named: "folder-watch") {
       Self.follow(file, continuation)
-      // Whoever stops it must not meet the number of another file.
+      // `stop` must not meet the number of another file.
       descriptor.withLock { $0 = nil }
       close(file)
       continuation.finish()

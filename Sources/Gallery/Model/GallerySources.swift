@@ -40,7 +40,7 @@ package struct GallerySources: Sendable, Equatable {
     var paths: [String] = []
     for argument in arguments {
       let steps = argument.split(separator: "/")
-      // GTK tidies up such paths, and takes URLs for what they are.
+      // GTK tidies up such paths, and keeps URLs as they are.
       guard !argument.isEmpty, !argument.contains("//"), !steps.contains("."), !steps.contains(".."),
         argument.hasPrefix("/") || !argument.contains(":")
       else { return nil }
@@ -96,7 +96,7 @@ package enum PastedText {
   /// The largest list that is read, in bytes.
   static let sizeLimit = 16 << 20
 
-  /// Returns the places that a text names; lines that are none, and those that begin with `#`, are left out.
+  /// Returns the places that a text names, without lines that are none and comments, which begin with `#`.
   package static func places(in text: String) -> [GalleryItem.Place] {
     text.split(whereSeparator: \.isNewline).compactMap { place(String($0)) }
   }

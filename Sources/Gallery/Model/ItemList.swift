@@ -53,7 +53,7 @@ package struct ItemList: Sendable {
     replace(with: ItemList(new, order: order))
   }
 
-  /// Replaces all pictures by those of another list; order and search stay.
+  /// Replaces all pictures by another list's; order and search stay.
   ///
   /// - Complexity: O(*n*) if the other list has the same order.
   package mutating func replace(with new: ItemList) -> [ListSplice] {
@@ -100,7 +100,7 @@ package struct ItemList: Sendable {
     return show()
   }
 
-  /// The picture to go on with when others go: the next one that stays, or else the one before.
+  /// The picture to go on with when others go: the next remaining one, or else the one before.
   package func neighbour(of id: ItemID, without leaving: Set<ItemID>) -> ItemID? {
     guard let position = positions[id] else { return nil }
     let after = visible[position...].first { !leaving.contains($0.id) }
@@ -142,7 +142,7 @@ package struct ItemList: Sendable {
     return positions
   }
 
-  /// Returns the steps from the pictures that were visible to those that are; `nil` if others than `moving` have
+  /// Returns the steps from the pictures that were visible to the visible ones; `nil` if others than `moving` have
   /// another order.
   private func steps(
     from old: [GalleryItem],

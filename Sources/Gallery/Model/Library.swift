@@ -9,7 +9,7 @@ package final class Library {
   package enum Change: Sendable {
     /// Others were opened: all pictures, the one to open at once, and messages about what could not be listed.
     case replaced(ItemList, opened: ItemID?, problems: [String])
-    /// Nothing of what was to be opened is there; the messages say why.
+    /// Nothing could be opened; the messages say why.
     case failed([String])
     /// Pictures went, came or have newer versions.
     case updated(removed: [ItemID], items: [GalleryItem])
@@ -29,7 +29,7 @@ package final class Library {
   /// Incremented when something else is opened, so that what was under way for the old is dropped.
   private var generation = 0
 
-  /// - Parameter order: The order. Defaults to that of names.
+  /// - Parameter order: The order. Defaults to the order of names.
   package init(order: ItemOrder = .name) { self.order = order }
 
   deinit {
@@ -38,7 +38,7 @@ package final class Library {
     for task in tasks { task.cancel() }
   }
 
-  /// Opens folders, files, URLs and lists of them, in place of what is open.
+  /// Opens folders, files, URLs and lists of them, in place of the open ones.
   ///
   /// - Returns: The task, which ends when the pictures have been listed.
   @discardableResult

@@ -8,7 +8,7 @@ struct NameKey: Sendable, Comparable {
     var digits: [UInt8] = []
     func endNumber() {
       guard !digits.isEmpty else { return }
-      // A number sorts by its length first; "007" and "7" differ only in what follows the name.
+      // A number sorts by its length first; "007" and "7" differ only in the text behind the name.
       let significant = digits.drop { $0 == UInt8(ascii: "0") }
       bytes.append(UInt8(ascii: "0"))
       bytes.append(UInt8(min(significant.count, 255)))

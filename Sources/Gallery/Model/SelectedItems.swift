@@ -5,7 +5,7 @@ package struct SelectedItems: Sendable, Equatable {
 
   package init(_ ids: Set<ItemID> = []) { self.ids = ids }
 
-  /// Notes which of the visible pictures are selected; those that are not visible are deselected.
+  /// Notes which of the visible pictures are selected; invisible pictures are deselected.
   package mutating func set(positions: some Sequence<Int>, in list: ItemList) {
     ids = Set(positions.compactMap { list.visible.indices.contains($0) ? list.visible[$0].id : nil })
   }

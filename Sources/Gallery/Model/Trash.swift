@@ -81,7 +81,7 @@ package struct Trash: Sendable {
 
   private static let ending = ".trashinfo"
 
-  /// Returns the folders into which the file may go: that of the home folder, and those of its own volume.
+  /// Returns the folders into which the file may go: the home folder's, and its own volume's.
   private func folders(for path: String) -> [String] {
     var folders = [home]
     guard let device = ByteString(path).status(followingLinks: false)?.st_dev else { return folders }

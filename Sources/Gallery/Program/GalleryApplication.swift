@@ -28,7 +28,7 @@ final class GalleryApplication {
     }
     Translation.begin()
     if gtk_init_check() == 0 { Gallery.fail("there is no display to open a window on", status: 1) }
-    // A program without a bus, or that wants to be alone, answers nobody else.
+    // A program without a bus, or that is to be alone, answers no other one.
     application = Application(options.isAlone ? nil : Self.id, arguments: options.sources)
   }
 
@@ -48,7 +48,7 @@ final class GalleryApplication {
     let window = window ?? makeWindow()
     self.window = window
     if !places.isEmpty { window.library.open(places) }
-    unsafe gtk_window_present(cast(window.window.pointer))
+    window.window.present()
   }
 
   private func makeWindow() -> GalleryWindow {
@@ -59,7 +59,7 @@ final class GalleryApplication {
     let window = GalleryWindow(application, parts, library, state, statePath: Self.statePath)
     if options.printsTimes {
       window.onFirstScreen = {
-        // Whoever reads it waits for it; print(_:) would keep it.
+        // A reader waits for it; print(_:) would keep it.
         let line = Array("first screen: \(Self.age) ms\n".utf8)
         _ = unsafe write(1, line, line.count)
       }

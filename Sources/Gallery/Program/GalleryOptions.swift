@@ -11,12 +11,30 @@ struct GalleryOptions {
   /// True if the time of the first screen is printed.
   var printsTimes = false
 
-  init(_ arguments: [String]) throws(Options.Mistake) {
+  struct Mistake: Error {
+    let message: String
+  }
+
+  static let usage = """
+    Shows pictures: a grid of folders, files and URLs, in which each can be opened.
+
+    vitrine-gallery [SOURCE...] [--cache-dir DIR] [--new-instance] [--times]
+
+    SOURCE is a folder, a picture, a URL, a text file of URLs (one a line), or - for URLs on standard input. If a gallery
+    is running, it opens them.
+
+      --cache-dir DIR    the folder of the disk cache; defaults to $XDG_CACHE_HOME/vitrine-gallery
+      --new-instance     be a program of its own, even if a gallery is running
+      --times            print when the first screen was complete
+
+    """
+
+  init(_ arguments: [String]) throws(Mistake) {
     var rest = arguments[...]
     while let argument = rest.popFirst() {
       switch argument {
       case "--cache-dir":
-        guard let folder = rest.popFirst() else { throw Options.Mistake(message: "\(argument) needs a value") }
+        guard let folder = rest.popFirst() else { throw Mistake(message: "\(argument) needs a value") }
         cacheFolder = folder
       case "--new-instance": isAlone = true
       case "--times": printsTimes = true
@@ -25,7 +43,7 @@ struct GalleryOptions {
         rest = []
       case "-":
         while let line = readLine() { if !line.isEmpty, !line.hasPrefix("#") { sources.append(line) } }
-      case _ where argument.hasPrefix("-"): throw Options.Mistake(message: "unknown option \(argument)")
+      case _ where argument.hasPrefix("-"): throw Mistake(message: "unknown option \(argument)")
       default: sources.append(argument)
       }
     }

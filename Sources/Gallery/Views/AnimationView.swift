@@ -21,7 +21,8 @@ final class AnimationView {
 
   private let picture: RemotePicture
   private let child: Widget
-  private let adjustments: (across: Adjustment, down: Adjustment)
+  /// The directions in which the view scrolls.
+  private let across, down: GTKObject?
   private var request: ImageRequest?
   /// True once frames have been asked for.
   private var isLoading = false
@@ -39,19 +40,15 @@ final class AnimationView {
     picture = RemotePicture(pipeline, mode: .exact)
     picture.usesDesktopThumbnails = false
     picture.showsRetry = true
-    child = unsafe Widget(picture.widget)
+    child = Widget(picture)
     child.aligned(GTK_ALIGN_CENTER, GTK_ALIGN_CENTER)
-    widget = unsafe Widget(gtk_scrolled_window_new())
     // It can be scrolled, and has no bars.
-    unsafe gtk_scrolled_window_set_policy(cast(widget.pointer), GTK_POLICY_EXTERNAL, GTK_POLICY_EXTERNAL)
-    widget.add(child)
+    widget = .scrolled(child, horizontal: GTK_POLICY_EXTERNAL)
+    widget.set("vscrollbar-policy", GTK_POLICY_EXTERNAL)
     child.set("focusable", true)
-    adjustments = unsafe (
-      Adjustment(gtk_scrolled_window_get_hadjustment(cast(widget.pointer))),
-      Adjustment(gtk_scrolled_window_get_vadjustment(cast(widget.pointer))),
-    )
-    for adjustment in [adjustments.across, adjustments.down] {
-      unsafe connect(adjustment.pointer, "notify::page-size") { [weak self] in self?.sizeChanged() }
+    (across, down) = (widget.object("hadjustment"), widget.object("vadjustment"))
+    for adjustment in [across, down] {
+      adjustment?.on("notify::page-size") { [weak self] in self?.sizeChanged() }
     }
     picture.onChange = { [weak self] content in
       guard let self, request != nil else { return }
@@ -112,8 +109,8 @@ final class AnimationView {
     zoom = new
     layOut()
     let scale = Double(widget.scale)
-    adjustments.across.keep(place.x, room.width, from: pixels.width * old / scale, to: pixels.width * new / scale)
-    adjustments.down.keep(place.y, room.height, from: pixels.height * old / scale, to: pixels.height * new / scale)
+    across?.keep(place.x, room.width, from: pixels.width * old / scale, to: pixels.width * new / scale)
+    down?.keep(place.y, room.height, from: pixels.height * old / scale, to: pixels.height * new / scale)
     onChange()
   }
 
@@ -148,43 +145,22 @@ final class AnimationView {
   // MARK: Input
 
   private func addControllers() {
-    let motion = unsafe gtk_event_controller_motion_new()
-    unsafe connect(motion, "motion") { [weak self] (x: Double, y: Double) in self?.pointer = (x, y) }
-    unsafe connect(motion, "leave") { [weak self] in self?.pointer = nil }
-    unsafe widget.addController(motion)
-
-    let scroll = unsafe gtk_event_controller_scroll_new(GTK_EVENT_CONTROLLER_SCROLL_BOTH_AXES)
+    widget.onMotion { [weak self] in self?.pointer = $0 }
     // Before the view scrolls.
-    unsafe gtk_event_controller_set_propagation_phase(scroll, GTK_PHASE_CAPTURE)
-    unsafe connect(scroll, "scroll") { [weak self] (_: Double, y: Double) -> Bool in
-      let isTouchpad = unsafe gtk_event_controller_scroll_get_unit(scroll) == GDK_SCROLL_UNIT_SURFACE
-      let state = unsafe gtk_event_controller_get_current_event_state(scroll)
-      let isControl = state.rawValue & GDK_CONTROL_MASK.rawValue != 0
-      guard let self, !isTouchpad || isControl else { return false }
-      let steps = min(max(isTouchpad ? y / 60 : y, -8), 8)
+    widget.onScroll(GTK_PHASE_CAPTURE) { [weak self] scroll in
+      let isControl = scroll.modifiers.rawValue & GDK_CONTROL_MASK.rawValue != 0
+      guard let self, !scroll.isTouchpad || isControl else { return false }
+      let steps = min(max(scroll.isTouchpad ? scroll.y / 60 : scroll.y, -8), 8)
       zoom(to: zoom * (steps < 0 ? 1 - steps * (Self.step - 1) : 1 / (1 + steps * (Self.step - 1))), at: pointer)
       return true
     }
-    unsafe widget.addController(scroll)
-
-    let click = unsafe gtk_gesture_click_new()
-    unsafe connect(click, "pressed") { [weak self] (count: Int, x: Double, y: Double) in
+    widget.onClick { [weak self] click in
       guard let self else { return }
       focus()
-      guard count == 2 else { return }
-      if isFitting { zoom(to: fittingZoom < 1 ? 1 : 2, at: (x, y)) } else { zoomToFit() }
+      guard click.count == 2 else { return }
+      if isFitting { zoom(to: fittingZoom < 1 ? 1 : 2, at: (click.x, click.y)) } else { zoomToFit() }
     }
-    unsafe widget.addController(click)
-
-    let drag = unsafe gtk_gesture_drag_new()
-    var last = (x: 0.0, y: 0.0)
-    unsafe connect(drag, "drag-begin") { (_: Double, _: Double) in last = (0, 0) }
-    unsafe connect(drag, "drag-update") { [weak self] (x: Double, y: Double) in
-      self?.move(last.x - x, last.y - y)
-      last = (x, y)
-    }
-    unsafe widget.addController(drag)
-
+    widget.onDrag { [weak self] x, y in self?.move(-x, -y) }
     widget.onKey(GTK_PHASE_CAPTURE) { [weak self] key, _ in
       guard let self, !isFitting else { return false }
       switch Int32(key) {
@@ -199,35 +175,23 @@ final class AnimationView {
   }
 
   private func move(_ x: Double, _ y: Double) {
-    adjustments.across.value += x
-    adjustments.down.value += y
+    across?.value += x
+    down?.value += y
   }
 }
 
-/// One of the two directions in which a view scrolls.
-@MainActor
-@safe
-private final class Adjustment {
-  let pointer: UnsafeMutablePointer<GtkAdjustment>
-
-  /// The view keeps its adjustment.
-  init(_ pointer: UnsafeMutablePointer<GtkAdjustment>) {
-    unsafe self.pointer = pointer
-    unsafe g_object_ref(UnsafeMutableRawPointer(pointer))
-  }
-
-  isolated deinit { unsafe g_object_unref(UnsafeMutableRawPointer(pointer)) }
-
-  var value: Double {
-    get { unsafe gtk_adjustment_get_value(pointer) }
-    set { unsafe gtk_adjustment_set_value(pointer, newValue) }
+extension GTKObject {
+  /// The value of an adjustment: the distance that the view is scrolled by.
+  fileprivate var value: Double {
+    get { get("value") ?? 0 }
+    set { set("value", newValue) }
   }
 
   /// Keeps what is shown at a place when the content changes its length; shorter content is in the middle.
-  func keep(_ place: Double, _ room: Double, from old: Double, to new: Double) {
+  fileprivate func keep(_ place: Double, _ room: Double, from old: Double, to new: Double) {
     let before = (value + place - max(0, room - old) / 2) / old
     // The view learns the new length only when it is laid out.
-    unsafe gtk_adjustment_set_upper(pointer, max(new, room))
+    set("upper", max(new, room))
     value = before * new + max(0, room - new) / 2 - place
   }
 }

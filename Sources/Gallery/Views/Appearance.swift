@@ -17,6 +17,7 @@ final class Appearance {
   private var desktopIsDark: Bool?
   /// The colours of GTK's own settings.
   private let isDarkByDefault: Bool
+  private let settings: GTKObject?
   private var connection: OpaquePointer?
   private var subscription: guint = 0
 
@@ -29,13 +30,9 @@ final class Appearance {
 
   init(_ theme: Theme) {
     self.theme = theme
-    var value = GValue()
-    // GObject's macro for the type is not visible in Swift. The value outlives the calls.
-    unsafe g_value_init(&value, g_type_from_name("gboolean"))
-    if let settings = unsafe gtk_settings_get_default() {
-      unsafe g_object_get_property(cast(settings), Self.setting, &value)
-    }
-    isDarkByDefault = unsafe g_value_get_boolean(&value) != 0
+    // GTK keeps its settings, which there are on a display.
+    settings = unsafe gtk_settings_get_default().map { unsafe GTKObject($0) }
+    isDarkByDefault = settings?.get(Self.setting) ?? false
     apply()
     askDesktop()
   }
@@ -47,14 +44,13 @@ final class Appearance {
   }
 
   private func apply() {
-    guard let settings = unsafe gtk_settings_get_default() else { return }
     let isDark =
       switch theme {
       case .system: desktopIsDark ?? isDarkByDefault
       case .light: false
       case .dark: true
       }
-    unsafe setProperty(settings, Self.setting, isDark)
+    settings?.set(Self.setting, isDark)
   }
 
   // MARK: The desktop

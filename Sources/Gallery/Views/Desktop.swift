@@ -36,17 +36,17 @@ enum Desktop {
       gtk_app_chooser_dialog_new(cast(window.pointer), GTK_DIALOG_MODAL, file)
     )
     unsafe g_object_unref(UnsafeMutableRawPointer(file))
-    unsafe connect(dialog.pointer, "response") { [weak dialog] (answer: Int32) in
+    dialog.on("response") { [weak dialog] (answer: Int32) in
       guard let dialog else { return }
       if answer == GTK_RESPONSE_OK.rawValue { launch(dialog, path) }
       unsafe gtk_window_destroy(cast(dialog.pointer))
       openDialog = nil
     }
     openDialog = dialog
-    unsafe gtk_window_present(cast(dialog.pointer))
+    dialog.present()
   }
 
-  /// The dialog that is open, which nobody else keeps.
+  /// The dialog that is open, which is kept only here.
   private static var openDialog: Widget?
 
   private static func launch(_ dialog: Widget, _ path: String) {
@@ -74,7 +74,7 @@ enum Desktop {
       nil,
       nil,
     )
-    // Nobody else keeps a native dialog.
+    // A native dialog is kept only here.
     unsafe chooser = dialog
     unsafe connect(dialog, "response") { (answer: Int32) in
       guard let dialog = unsafe chooser else { return }
@@ -175,7 +175,7 @@ enum Desktop {
       if !places.isEmpty { received(places) }
       return !places.isEmpty
     }
-    unsafe widget.addController(target)
+    unsafe gtk_widget_add_controller(widget.pointer, target)
   }
 
   private static func places(in value: UnsafePointer<GValue>?) -> [String] {

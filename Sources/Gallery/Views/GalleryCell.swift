@@ -1,5 +1,4 @@
 import CGTK
-import CVitrineGTK
 import Vitrine
 import VitrineGTK
 import VitrineGalleryModel
@@ -28,22 +27,17 @@ final class GalleryCell {
 
   init(_ cell: RemotePictureCell, size: Int) {
     self.cell = cell
-    let picture = unsafe Widget(cell.picture.widget)
+    let picture = Widget(cell.picture)
     label = .label("", "name")
-    unsafe gtk_label_set_ellipsize(cast(label.pointer), PANGO_ELLIPSIZE_MIDDLE)
-    unsafe gtk_label_set_max_width_chars(cast(label.pointer), 1)
+    label.set("ellipsize", PANGO_ELLIPSIZE_MIDDLE)
+    label.set("max-width-chars", 1)
     label.minimumSize(width: size)
     root = .box(GTK_ORIENTATION_VERTICAL, spacing: 6, [picture, label])
     root.addClass("cell").aligned(GTK_ALIGN_CENTER)
     picture.addClass("picture")
-    unsafe cell.child = root.pointer
+    cell.child = root
     cell.picture.onChange = { [weak self] in self?.contentChanged($0) }
-    let click = unsafe gtk_gesture_click_new()
-    unsafe connect(click, "released") { [weak self] (_: Int32, x: Double, y: Double) in
-      let state = unsafe gtk_event_controller_get_current_event_state(click)
-      self?.clicked(state, x, y)
-    }
-    unsafe root.addController(click)
+    root.onClick(whenReleased: true) { [weak self] in self?.clicked($0) }
   }
 
   func bind(_ item: GalleryItem?, at position: Int) {
@@ -53,7 +47,7 @@ final class GalleryCell {
     label.text = item.name
     cell.picture.alternativeText = item.name
     // The list's own widget, which screen readers meet first, has no name of its own.
-    if let parent = unsafe gtk_widget_get_parent(root.pointer) { unsafe vitrine_gtk_set_label(parent, item.name) }
+    root.parent?.setAccessibleName(item.name)
   }
 
   func reload(_ item: GalleryItem) {
@@ -61,9 +55,7 @@ final class GalleryCell {
   }
 
   /// Gives the keyboard to the list's own widget around the cell.
-  func focus() {
-    if let parent = unsafe gtk_widget_get_parent(root.pointer) { unsafe gtk_widget_grab_focus(parent) }
-  }
+  func focus() { root.parent?.focus() }
 
   /// True if any part of the cell is visible in the window.
   var isOnScreen: Bool { cell?.picture.slot.isVisible ?? false }
@@ -86,12 +78,10 @@ final class GalleryCell {
     origin = new
   }
 
-  private func clicked(_ state: GdkModifierType, _ x: Double, _ y: Double) {
+  private func clicked(_ click: Widget.Click) {
     let selecting = GDK_CONTROL_MASK.rawValue | GDK_SHIFT_MASK.rawValue
     let (width, height) = root.size
-    guard id != nil, state.rawValue & selecting == 0, x >= 0, y >= 0, x < Double(width), y < Double(height) else {
-      return
-    }
-    onOpen(position)
+    let isInside = click.x >= 0 && click.y >= 0 && click.x < Double(width) && click.y < Double(height)
+    if id != nil, click.modifiers.rawValue & selecting == 0, isInside { onOpen(position) }
   }
 }

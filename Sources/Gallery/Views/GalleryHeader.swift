@@ -11,39 +11,31 @@ final class GalleryHeader {
   private let photoButtons: [Widget]
 
   init(title: Widget, subtitle: Widget) {
-    widget = unsafe Widget(gtk_header_bar_new())
-    for label in [title, subtitle] {
-      unsafe gtk_label_set_ellipsize(cast(label.pointer), PANGO_ELLIPSIZE_MIDDLE)
-    }
+    widget = Widget(of: gtk_header_bar_get_type())
+    for label in [title, subtitle] { label.set("ellipsize", PANGO_ELLIPSIZE_MIDDLE) }
     let titles = Widget.box(GTK_ORIENTATION_VERTICAL, [title, subtitle]).aligned(GTK_ALIGN_FILL, GTK_ALIGN_CENTER)
-    unsafe gtk_header_bar_set_title_widget(cast(widget.pointer), titles.pointer)
-    func button(_ command: Command, _ icon: String) -> Widget {
-      .button(icon: icon, command.title, action: command.action)
+    widget.set("title-widget", titles)
+    func button(_ command: Command, _ icon: String, isToggle: Bool = false) -> Widget {
+      .button(icon: icon, command.title, action: command.action, isToggle: isToggle)
     }
     let open = button(.open, "folder-open-symbolic")
     let back = button(.back, "go-previous-symbolic")
     let previous = button(.previous, "go-up-symbolic")
     let next = button(.next, "go-down-symbolic")
-    let search = Widget.toggle(icon: "system-search-symbolic", Command.search.title, action: Command.search.action)
-    let info = Widget.toggle(icon: "help-about-symbolic", Command.info.title, action: Command.info.action)
+    let search = button(.search, "system-search-symbolic", isToggle: true)
+    let info = button(.info, "help-about-symbolic", isToggle: true)
     let smaller = button(.zoomOut, "zoom-out-symbolic")
     let larger = button(.zoomIn, "zoom-in-symbolic")
     gridButtons = [open, search]
     photoButtons = [back, previous, next]
-    for child in [open, back, previous, next] {
-      unsafe gtk_header_bar_pack_start(cast(widget.pointer), child.pointer)
-    }
-    let menu = unsafe Widget(gtk_menu_button_new())
+    for child in [open, back, previous, next] { widget.add(child) }
+    let menu = Widget(of: gtk_menu_button_get_type())
     menu.set("icon-name", "open-menu-symbolic")
     menu.set("tooltip-text", translated("Menu"))
     menu.set("primary", true)
-    menu.accessibleName = translated("Menu")
-    let model = unsafe GalleryMenu.make()
-    unsafe gtk_menu_button_set_menu_model(cast(menu.pointer), cast(model))
-    unsafe g_object_unref(UnsafeMutableRawPointer(model))
-    for child in [menu, info, search, larger, smaller] {
-      unsafe gtk_header_bar_pack_end(cast(widget.pointer), child.pointer)
-    }
+    menu.setAccessibleName(translated("Menu"))
+    menu.set("menu-model", GalleryMenu.make())
+    for child in [menu, info, search, larger, smaller] { widget.addAtEnd(child) }
   }
 
   /// Shows the buttons of a page.
@@ -56,44 +48,34 @@ final class GalleryHeader {
 /// The menu of the header bar.
 @MainActor
 enum GalleryMenu {
-  /// Returns the menu, with a reference for the caller.
-  static func make() -> OpaquePointer? {
-    let menu = unsafe g_menu_new()
-    unsafe add([.open, .paste, .reload], to: menu)
-    unsafe add([.copy, .openWith, .trash, .undo], to: menu)
-    unsafe add([.zoomFit, .zoomActual, .rotateLeft, .rotateRight, .fullscreen], to: menu)
+  static func make() -> Menu {
+    let menu = Menu()
+    add([.open, .paste, .reload], to: menu)
+    add([.copy, .openWith, .trash, .undo], to: menu)
+    add([.zoomFit, .zoomActual, .rotateLeft, .rotateRight, .fullscreen], to: menu)
     let orders = [translated("By Name"), translated("Newest First"), translated("Largest First")]
-    let choices = unsafe g_menu_new()
+    let choices = Menu()
     let orderActions = ItemOrder.allCases.map { "win.order::\($0.rawValue)" }
-    unsafe add(zip(orderActions, orders), of: translated("Order"), to: choices)
+    add(zip(orderActions, orders), of: translated("Order"), to: choices)
     let themes = [translated("As the Desktop"), translated("Light"), translated("Dark")]
     let themeActions = Theme.allCases.map { "win.theme::\($0.rawValue)" }
-    unsafe add(zip(themeActions, themes), of: translated("Colours"), to: choices)
-    unsafe g_menu_append_section(menu, nil, cast(choices))
-    unsafe g_object_unref(UnsafeMutableRawPointer(choices))
-    unsafe add([.statistics, .origins], to: menu)
-    unsafe add([.quit], to: menu)
-    return unsafe menu
+    add(zip(themeActions, themes), of: translated("Colours"), to: choices)
+    menu.add(section: choices)
+    add([.statistics, .origins], to: menu)
+    add([.quit], to: menu)
+    return menu
   }
 
   /// Adds a submenu of choices, one of which holds.
-  private static func add(_ choices: some Sequence<(String, String)>, of title: String, to menu: OpaquePointer?) {
-    let list = unsafe g_menu_new()
-    for (action, title) in choices { unsafe g_menu_append(list, title, action) }
-    unsafe g_menu_append_submenu(menu, title, cast(list))
-    unsafe g_object_unref(UnsafeMutableRawPointer(list))
+  private static func add(_ choices: some Sequence<(String, String)>, of title: String, to menu: Menu) {
+    let list = Menu()
+    for (action, title) in choices { list.add(title, action: action) }
+    menu.add(title, submenu: list)
   }
 
-  private static func add(_ commands: [Command], to menu: OpaquePointer?) {
-    let section = unsafe g_menu_new()
-    for command in commands {
-      let item = unsafe g_menu_item_new(command.title, command.action)
-      // The item takes the floating variant.
-      if let key = command.key { unsafe g_menu_item_set_attribute_value(item, "accel", g_variant_new_string(key)) }
-      unsafe g_menu_append_item(section, item)
-      unsafe g_object_unref(UnsafeMutableRawPointer(item))
-    }
-    unsafe g_menu_append_section(menu, nil, cast(section))
-    unsafe g_object_unref(UnsafeMutableRawPointer(section))
+  private static func add(_ commands: [Command], to menu: Menu) {
+    let section = Menu()
+    for command in commands { section.add(command.title, action: command.action, key: command.key) }
+    menu.add(section: section)
   }
 }

@@ -6,7 +6,7 @@ import VitrineSandbox
 
 /// The pipelines of the gallery, with all formats that there are, over the same caches.
 struct GalleryPipeline {
-  /// The pixels that are kept in memory, in bytes: those of the cache and those of an open photograph.
+  /// The pixels that are kept in memory, in bytes, by the cache and an open photograph.
   static let memoryLimit = 128 << 20
   /// The pixels of an open photograph, in bytes: more than a display of 4K shows.
   static let photographLimit = 64 << 20
@@ -32,7 +32,7 @@ struct GalleryPipeline {
     photographs = Self.make(memory, disk, timeLimit: nil)
   }
 
-  /// Makes a pipeline like that of the grid.
+  /// Makes a pipeline like the grid's.
   static func make(
     _ memory: MemoryCache<CachedImage>,
     _ disk: DiskCache?,

@@ -1,5 +1,4 @@
 import CGTK
-import CVitrineGTK
 import Vitrine
 import VitrineGTK
 import VitrineGalleryModel
@@ -12,21 +11,11 @@ extension GalleryWindow {
 
   /// Makes the window's actions, for menus and buttons.
   func makeActions() {
-    let map = unsafe OpaquePointer(window.pointer)
     for command in Command.allCases {
-      let action: OpaquePointer?
-      if Command.switches.contains(command) {
-        // The action takes the floating variant.
-        unsafe action = g_simple_action_new_stateful(command.rawValue, nil, g_variant_new_boolean(0))
-      } else {
-        unsafe action = g_simple_action_new(command.rawValue, nil)
-      }
-      guard let action = unsafe action else { continue }
-      unsafe connect(action, "activate") { [weak self] in _ = self?.perform(command) }
-      unsafe g_action_map_add_action(map, action)
-      actions[command] = unsafe Action(action)
-      // The map keeps it, too.
-      unsafe g_object_unref(UnsafeMutableRawPointer(action))
+      let isSwitch = Command.switches.contains(command)
+      let action = Action(command.rawValue, isOn: isSwitch ? false : nil) { [weak self] in _ = self?.perform(command) }
+      action.add(to: window)
+      actions[command] = action
     }
     makeChoice("order", state.order) { [weak self] in self?.setOrder($0) }
     makeChoice("theme", state.theme) { [weak self] in self?.appearance.theme = $0 }
@@ -38,19 +27,7 @@ extension GalleryWindow {
     _ initial: Value,
     _ chosen: @escaping @MainActor (Value) -> Void,
   ) {
-    let text = unsafe g_variant_type_new("s")
-    defer { unsafe g_variant_type_free(text) }
-    // The action takes the floating variants.
-    let action = unsafe g_simple_action_new_stateful(name, text, g_variant_new_string(initial.rawValue))
-    unsafe connect(action, "activate") { (parameter: OpaquePointer?) in
-      guard let parameter = unsafe parameter else { return }
-      let raw = unsafe String(cString: g_variant_get_string(parameter, nil))
-      guard let value = Value(rawValue: raw) else { return }
-      unsafe g_simple_action_set_state(action, g_variant_new_string(raw))
-      chosen(value)
-    }
-    unsafe g_action_map_add_action(OpaquePointer(window.pointer), action)
-    unsafe g_object_unref(UnsafeMutableRawPointer(action))
+    Action(name, choice: initial.rawValue) { if let value = Value(rawValue: $0) { chosen(value) } }.add(to: window)
   }
 
   private func setOrder(_ order: ItemOrder) {
@@ -60,19 +37,15 @@ extension GalleryWindow {
   }
 
   func setSwitch(_ command: Command, _ isOn: Bool) {
-    guard let action = actions[command] else { return }
-    // The action takes the floating variant.
-    unsafe g_simple_action_set_state(action.pointer, g_variant_new_boolean(isOn ? 1 : 0))
+    actions[command]?.isOn = isOn
   }
 
   /// Greys out what cannot be done now.
   func updateActions() {
-    for (command, action) in actions {
-      unsafe g_simple_action_set_enabled(action.pointer, isPossible(command) ? 1 : 0)
-    }
+    for (command, action) in actions { action.set("enabled", isPossible(command)) }
   }
 
-  /// The pictures that commands are about: the open one, or those that are selected.
+  /// The pictures that commands are about: the open one, or the selected ones.
   var subjects: [GalleryItem] { page == .photo ? [photo.item].compactMap(\.self) : grid.selectedItems }
 
   private func isPossible(_ command: Command) -> Bool {
@@ -95,7 +68,7 @@ extension GalleryWindow {
   func perform(_ command: Command) -> Bool {
     guard isPossible(command) else { return false }
     switch command {
-    case .quit: unsafe gtk_window_close(cast(window.pointer))
+    case .quit: window.close()
     case .open: Desktop.chooseFolder(in: window) { [weak self] in _ = self?.library.open([$0]) }
     case .back: goBack()
     case .next: move(by: 1)
@@ -116,35 +89,23 @@ extension GalleryWindow {
     case .selectAll: grid.select(SelectedItems(Set(grid.list.visible.map(\.id))))
     case .search: isSearching.toggle()
     case .info: setInfo(isShown: !info.widget.isShown)
-    case .fullscreen: setFullScreen(!isFullScreen)
+    case .fullscreen: window.set("fullscreened", !isFullScreen)
     case .statistics:
       statistics.isShown.toggle()
       setSwitch(.statistics, statistics.isShown)
-    case .origins: setOrigins(isShown: !originsAreShown)
+    case .origins: setOrigins(isShown: !grid.widget.hasClass("origins"))
     }
     return true
   }
 
   private func goBack() {
     if isFullScreen {
-      setFullScreen(false)
+      window.set("fullscreened", false)
     } else if page == .photo {
       showGrid()
     } else {
       isSearching = false
     }
-  }
-
-  private func setFullScreen(_ isOn: Bool) {
-    if isOn {
-      unsafe gtk_window_fullscreen(cast(window.pointer))
-    } else {
-      unsafe gtk_window_unfullscreen(cast(window.pointer))
-    }
-  }
-
-  private var originsAreShown: Bool {
-    unsafe gtk_widget_has_css_class(grid.widget.pointer, "origins") != 0
   }
 
   /// Enlarges the open photograph, or the pictures of the grid.
@@ -161,7 +122,7 @@ extension GalleryWindow {
 
   // MARK: The trash
 
-  /// Moves the open photograph, or those that are selected, to the trash, and goes on with the next one.
+  /// Moves the open photograph, or the selected ones, to the trash, and goes on with the next one.
   private func moveToTrash() async {
     let paths = subjects.compactMap(\.path)
     let trash = Desktop.trash
@@ -212,18 +173,4 @@ extension GalleryWindow {
     guard let first = back.first else { return update() }
     if page == .photo { open(first) } else { grid.select(SelectedItems(Set(back.map(\.id)))) }
   }
-}
-
-/// An action of the window, which this object retains.
-@MainActor
-@safe
-final class Action {
-  let pointer: OpaquePointer
-
-  init(_ pointer: OpaquePointer) {
-    unsafe self.pointer = pointer
-    unsafe g_object_ref(UnsafeMutableRawPointer(pointer))
-  }
-
-  isolated deinit { unsafe g_object_unref(UnsafeMutableRawPointer(pointer)) }
 }

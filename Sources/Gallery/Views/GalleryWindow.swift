@@ -1,5 +1,4 @@
 import CGTK
-import CVitrineGTK
 import Vitrine
 import VitrineGTK
 import VitrineGalleryModel
@@ -10,7 +9,7 @@ import VitrineRuntime
 @safe
 final class GalleryWindow {
   /// The parts of the window that the user sees one at a time.
-  enum Page: String {
+  enum Page {
     case empty, grid, photo
   }
 
@@ -52,9 +51,7 @@ final class GalleryWindow {
     (self.library, self.state, self.statePath, self.parts) = (library, state, statePath, parts)
     appearance = Appearance(state.theme)
     Style.load()
-    window = unsafe Widget(
-      application.window(title: translated("Gallery"), width: state.width, height: state.height)
-    )
+    window = application.window(title: translated("Gallery"), width: state.width, height: state.height)
     grid = GridPage(parts.pipeline, cellSize: state.cellSize, width: state.width)
     photo = PhotoPage(parts.photographs)
     info = InfoPanel(parts.pipeline)
@@ -62,14 +59,13 @@ final class GalleryWindow {
     emptyText = .label(translated("Open a folder, or drop pictures here"), "empty", "title-2")
     emptyText.set("wrap", true)
     emptyText.expands().aligned(GTK_ALIGN_CENTER, GTK_ALIGN_CENTER)
-    stack = unsafe Widget(gtk_stack_new())
-    for (child, name) in [(emptyText, Page.empty), (grid.widget, .grid), (photo.widget, .photo)] {
-      _ = unsafe gtk_stack_add_named(cast(stack.pointer), child.pointer, name.rawValue)
-    }
-    searchEntry = unsafe Widget(gtk_search_entry_new())
-    searchEntry.accessibleName = Command.search.title
-    searchBar = unsafe Widget(gtk_search_bar_new())
+    stack = Widget(of: gtk_stack_get_type())
+    stack.add(emptyText).add(grid.widget).add(photo.widget)
+    searchEntry = Widget(of: gtk_search_entry_get_type())
+    searchEntry.setAccessibleName(Command.search.title)
+    searchBar = Widget(of: gtk_search_bar_get_type())
     searchBar.add(searchEntry)
+    // Both are what their names say.
     unsafe gtk_search_bar_connect_entry(cast(searchBar.pointer), cast(searchEntry.pointer))
     legend = Self.makeLegend()
     header = GalleryHeader(title: title, subtitle: subtitle)
@@ -78,14 +74,14 @@ final class GalleryWindow {
     makeActions()
     grid.change { $0.setOrder(state.order) }
     setInfo(isShown: state.showsInfo)
-    if state.isMaximized { unsafe gtk_window_maximize(cast(window.pointer)) }
+    if state.isMaximized { window.set("maximized", true) }
     update()
   }
 
   private func layOut() {
-    unsafe gtk_window_set_titlebar(cast(window.pointer), header.widget.pointer)
+    window.set("titlebar", header.widget)
     let column = Widget.box(GTK_ORIENTATION_VERTICAL, [searchBar, stack]).expands()
-    let overlay = unsafe Widget(gtk_overlay_new())
+    let overlay = Widget(of: gtk_overlay_get_type())
     overlay.add(column).add(statistics.widget).add(legend).add(toast.widget)
     window.add(.box(GTK_ORIENTATION_HORIZONTAL, [overlay.expands(), info.widget]))
   }
@@ -101,7 +97,7 @@ final class GalleryWindow {
     library.onChange = { [weak self] in self?.libraryChanged($0) }
     searchEntry.on("search-changed") { [weak self] in self?.searchChanged() }
     searchEntry.on("activate") { [weak self] in self?.grid.focus() }
-    unsafe connect(searchBar.pointer, "notify::search-mode-enabled") { [weak self] in self?.searchModeChanged() }
+    searchBar.on("notify::search-mode-enabled") { [weak self] in self?.searchModeChanged() }
     window.on(
       "close-request",
       answering: { [weak self] () -> Bool in
@@ -109,7 +105,7 @@ final class GalleryWindow {
         return false
       },
     )
-    unsafe connect(window.pointer, "notify::fullscreened") { [weak self] in self?.fullScreenChanged() }
+    window.on("notify::fullscreened") { [weak self] in self?.fullScreenChanged() }
     photo.widget.onKey(GTK_PHASE_CAPTURE) { [weak self] key, modifiers in
       self?.photographKey(key, modifiers) ?? false
     }
@@ -143,7 +139,13 @@ final class GalleryWindow {
   private func show(_ new: Page) {
     page = new
     parts.makeRoom(forPhotograph: new == .photo)
-    unsafe gtk_stack_set_visible_child_name(cast(stack.pointer), new.rawValue)
+    let child =
+      switch new {
+      case .empty: emptyText
+      case .grid: grid.widget
+      case .photo: photo.widget
+      }
+    stack.set("visible-child", child)
   }
 
   /// Goes on by so many photographs; at the ends it stays.
@@ -225,7 +227,7 @@ final class GalleryWindow {
   private func leaveGrid(forwards: Bool) -> Bool {
     let direction = forwards ? GTK_DIR_TAB_FORWARD : GTK_DIR_TAB_BACKWARD
     let others = forwards ? [info.widget, header.widget] : (isSearching ? [searchBar] : []) + [header.widget]
-    return others.contains { unsafe $0.isShown && gtk_widget_child_focus($0.pointer, direction) != 0 }
+    return others.contains { $0.isShown && $0.focusNext(direction) }
   }
 
   /// Adds what was dropped or pasted, and shows it.
@@ -239,13 +241,12 @@ final class GalleryWindow {
   // MARK: Search
 
   var isSearching: Bool {
-    get { unsafe gtk_search_bar_get_search_mode(cast(searchBar.pointer)) != 0 }
-    set { unsafe gtk_search_bar_set_search_mode(cast(searchBar.pointer), newValue ? 1 : 0) }
+    get { searchBar.get("search-mode-enabled") ?? false }
+    set { searchBar.set("search-mode-enabled", newValue) }
   }
 
   private func searchChanged() {
-    let text = unsafe String(cString: gtk_editable_get_text(cast(searchEntry.pointer)))
-    grid.search(text)
+    grid.search(searchEntry.get("text") ?? "")
     update()
   }
 
@@ -289,7 +290,7 @@ final class GalleryWindow {
   }
 
   private func fullScreenChanged() {
-    isFullScreen = unsafe gtk_window_is_fullscreen(cast(window.pointer)) != 0
+    isFullScreen = window.get("fullscreened") ?? false
     window.setClass("fullscreen", isFullScreen)
     setSwitch(.fullscreen, isFullScreen)
     info.widget.isShown = state.showsInfo && !isFullScreen
@@ -325,11 +326,9 @@ final class GalleryWindow {
 
   private func close() {
     isClosed = true
-    var (width, height): (gint, gint) = (0, 0)
-    // Both outlive the call.
-    unsafe gtk_window_get_default_size(cast(window.pointer), &width, &height)
-    if width > 0, height > 0 { (state.width, state.height) = (Int(width), Int(height)) }
-    state.isMaximized = unsafe gtk_window_is_maximized(cast(window.pointer)) != 0
+    let (width, height): (Int, Int) = (window.get("default-width") ?? 0, window.get("default-height") ?? 0)
+    if width > 0, height > 0 { (state.width, state.height) = (width, height) }
+    state.isMaximized = window.get("maximized") ?? false
     state.cellSize = grid.cellSize
     state.order = grid.list.order
     state.theme = appearance.theme

@@ -1,5 +1,4 @@
 import CGTK
-import CVitrineGTK
 import Vitrine
 import VitrineGTK
 import VitrineGalleryModel
@@ -22,8 +21,7 @@ final class GridPage {
 
   private let pipeline: ImagePipeline
   private let grid: Widget
-  private let strings: OpaquePointer
-  private let selection: OpaquePointer
+  private let strings = StringList(selection: .multiple)
   private var factory: RemotePictureFactory?
   private var cells: [WeakCell] = []
   private var cellsBound = 128
@@ -47,23 +45,17 @@ final class GridPage {
   ///   - width: The width that the page will have, in points.
   init(_ pipeline: ImagePipeline, cellSize: Int, width: Int) {
     self.pipeline = pipeline
-    // The selection owns the model, the grid the selection; both are released with this object, too.
-    unsafe strings = gtk_string_list_new(nil)
-    unsafe g_object_ref(UnsafeMutableRawPointer(strings))
-    unsafe selection = gtk_multi_selection_new(strings)
-    unsafe g_object_ref(UnsafeMutableRawPointer(selection))
-    unsafe grid = Widget(gtk_grid_view_new(selection, nil))
+    grid = Widget(of: gtk_grid_view_get_type())
     widget = .scrolled(grid)
     widget.addClass("gallery").expands()
-    grid.accessibleName = translated("Pictures")
-    unsafe gtk_grid_view_set_enable_rubberband(cast(grid.pointer), 1)
+    grid.setAccessibleName(translated("Pictures"))
+    grid.set("enable-rubberband", true)
     grid.on("activate") { [weak self] (position: UInt32) in self?.open(at: Int(position)) }
-    unsafe connect(selection, "selection-changed") { [weak self] in self?.selectionChanged() }
+    strings.onSelect { [weak self] in self?.selectionChanged(to: $0) }
     self.cellSize = cellSize
     setColumns(width: width)
     makeFactory()
-    let adjustment = unsafe gtk_scrolled_window_get_hadjustment(cast(widget.pointer))
-    unsafe connect(adjustment, "notify::page-size") { [weak self] in self?.widthChanged() }
+    widget.object("hadjustment")?.on("notify::page-size") { [weak self] in self?.widthChanged() }
     addZooming()
     widget.onKey(GTK_PHASE_CAPTURE) { [weak self] key, modifiers in
       switch Int32(key) {
@@ -72,11 +64,6 @@ final class GridPage {
       default: false
       }
     }
-  }
-
-  isolated deinit {
-    unsafe g_object_unref(UnsafeMutableRawPointer(selection))
-    unsafe g_object_unref(UnsafeMutableRawPointer(strings))
   }
 
   // MARK: Content
@@ -104,7 +91,7 @@ final class GridPage {
     let wanted = max(1, width / (cellSize + Self.cellPadding))
     guard wanted != columns else { return }
     columns = wanted
-    unsafe gtk_grid_view_set_max_columns(cast(grid.pointer), guint(wanted))
+    grid.set("max-columns", wanted)
   }
 
   /// The least room beside a picture, in points; see the style sheet.
@@ -121,22 +108,17 @@ final class GridPage {
 
   /// Control and the wheel make pictures larger or smaller.
   private func addZooming() {
-    let scroll = unsafe gtk_event_controller_scroll_new(GTK_EVENT_CONTROLLER_SCROLL_VERTICAL)
-    // Before the grid scrolls.
-    unsafe gtk_event_controller_set_propagation_phase(scroll, GTK_PHASE_CAPTURE)
     var steps = 0.0
-    unsafe connect(scroll, "scroll") { [weak self] (_: Double, y: Double) -> Bool in
-      let state = unsafe gtk_event_controller_get_current_event_state(scroll)
-      guard let self, state.rawValue & GDK_CONTROL_MASK.rawValue != 0 else { return false }
-      let isTouchpad = unsafe gtk_event_controller_scroll_get_unit(scroll) == GDK_SCROLL_UNIT_SURFACE
-      steps += isTouchpad ? y / 60 : y
+    // Before the grid scrolls.
+    widget.onScroll(GTK_PHASE_CAPTURE) { [weak self] scroll in
+      guard let self, scroll.modifiers.rawValue & GDK_CONTROL_MASK.rawValue != 0 else { return false }
+      steps += scroll.isTouchpad ? scroll.y / 60 : scroll.y
       guard abs(steps) >= 1 else { return true }
       zoom(isIn: steps < 0)
       steps = 0
       onZoom()
       return true
     }
-    unsafe widget.addController(scroll)
   }
 
   /// Changes the list, and shows its changes.
@@ -144,7 +126,9 @@ final class GridPage {
     let steps = body(&list)
     guard !steps.isEmpty else { return }
     isApplying = true
-    for step in steps { splice(step) }
+    for step in steps {
+      strings.replace(step.position..<step.position + step.removed, with: step.added)
+    }
     isApplying = false
     select(selected)
   }
@@ -182,21 +166,13 @@ final class GridPage {
   private var place: Place? {
     let onScreen = liveCells.filter { $0.isOnScreen && $0.id != nil }
     guard let first = onScreen.min(by: { $0.position < $1.position })?.id else { return nil }
-    return unsafe Place(first: first, value: gtk_adjustment_get_value(vertical))
+    return Place(first: first, value: vertical?.get("value") ?? 0)
   }
 
-  private var vertical: UnsafeMutablePointer<GtkAdjustment>? {
-    unsafe gtk_scrolled_window_get_vadjustment(cast(widget.pointer))
-  }
+  private var vertical: GTKObject? { widget.object("vadjustment") }
 
   private func scroll(to id: ItemID) {
-    guard let position = list.position(of: id) else { return }
-    // The action takes the number; the variant is floating, and the call takes it.
-    unsafe gtk_widget_activate_action_variant(
-      grid.pointer,
-      "list.scroll-to-item",
-      g_variant_new_uint32(guint32(position)),
-    )
+    if let position = list.position(of: id) { grid.scroll(toItem: position) }
   }
 
   /// Scrolls to a distance, which the grid may not have before it is laid out.
@@ -204,7 +180,7 @@ final class GridPage {
     var rounds = 0
     settling = Repeating(every: 15) { [weak self] in
       guard let self else { return false }
-      unsafe gtk_adjustment_set_value(vertical, value)
+      vertical?.set("value", value)
       rounds += 1
       return rounds < 4
     }
@@ -221,28 +197,13 @@ final class GridPage {
     }
   }
 
-  private func splice(_ step: ListSplice) {
-    var texts: [UnsafePointer<CChar>?] = unsafe step.added.map { unsafe UnsafePointer(strdup($0)) }
-    unsafe texts.append(nil)
-    // The list copies the texts.
-    unsafe gtk_string_list_splice(strings, guint(step.position), guint(step.removed), &texts)
-    unsafe texts.forEach { unsafe free(UnsafeMutablePointer(mutating: $0)) }
-  }
-
   // MARK: Selection
 
-  /// Selects pictures; those that are not visible stay selected for when they are.
+  /// Selects pictures; invisible ones stay selected for when they come back.
   func select(_ items: SelectedItems) {
     selected = items
-    let wanted = unsafe gtk_bitset_new_empty()
-    let all = unsafe gtk_bitset_new_range(0, guint(list.visible.count))
-    defer {
-      unsafe gtk_bitset_unref(wanted)
-      unsafe gtk_bitset_unref(all)
-    }
-    for position in items.positions(in: list) { unsafe gtk_bitset_add(wanted, guint(position)) }
     isApplying = true
-    unsafe gtk_selection_model_set_selection(selection, wanted, all)
+    strings.selected = items.positions(in: list)
     isApplying = false
     onSelect()
   }
@@ -254,7 +215,7 @@ final class GridPage {
     scrollAndFocus(id)
     // A page that has just come may have no cell there before it is laid out.
     settling = Repeating(every: 30) { [weak self] in
-      guard let self, selected.ids == [id], unsafe gtk_widget_get_mapped(grid.pointer) != 0 else { return false }
+      guard let self, selected.ids == [id], grid.isMapped else { return false }
       scrollAndFocus(id)
       return false
     }
@@ -274,11 +235,8 @@ final class GridPage {
   /// The selected pictures, in order.
   var selectedItems: [GalleryItem] { selected.items(in: list) }
 
-  private func selectionChanged() {
+  private func selectionChanged(to positions: [Int]) {
     guard !isApplying else { return }
-    let bits = unsafe gtk_selection_model_get_selection(selection)
-    defer { unsafe gtk_bitset_unref(bits) }
-    let positions = unsafe (0..<gtk_bitset_get_size(bits)).map { unsafe Int(gtk_bitset_get_nth(bits, guint($0))) }
     selected.set(positions: positions, in: list)
     onSelect()
   }
@@ -310,12 +268,12 @@ final class GridPage {
       self?.keep(gallery)
       cell.onBind = { [weak self] cell in
         // The closure keeps the cell's other widgets.
-        gallery.bind(unsafe cell.item?.text.flatMap { self?.list[ItemID($0)] }, at: cell.position)
+        gallery.bind(cell.text.flatMap { self?.list[ItemID($0)] }, at: cell.position)
       }
       cell.onUnbind = { _ in gallery.bind(nil, at: 0) }
     }
     self.factory = factory
-    unsafe gtk_grid_view_set_factory(cast(grid.pointer), factory.pointer)
+    grid.show(strings, factory)
   }
 
   private func keep(_ cell: GalleryCell) {

@@ -27,7 +27,7 @@ final class InfoPanel {
     widget = .scrolled(rows)
     widget.addClass("info").expands(horizontally: false)
     widget.minimumSize(width: 270)
-    widget.accessibleName = translated("Information")
+    widget.setAccessibleName(translated("Information"))
     widget.isShown = false
   }
 
@@ -78,9 +78,7 @@ final class InfoPanel {
   // MARK: Rows
 
   private func fill() {
-    while let child = unsafe gtk_widget_get_first_child(rows.pointer) {
-      unsafe gtk_box_remove(cast(rows.pointer), child)
-    }
+    rows.removeChildren()
     guard let item = shown else { return add(translated("Nothing is selected"), "") }
     add(translated("Name"), item.name)
     add(item.path == nil ? translated("Server") : translated("Folder"), item.container)
@@ -91,7 +89,7 @@ final class InfoPanel {
     if showsPlace {
       add(translated("Place"), "\(Self.degrees(place.latitude, "N", "S")), \(Self.degrees(place.longitude, "E", "W"))")
     } else {
-      let button = unsafe Widget(gtk_button_new_with_label(translated("Show the Place")))
+      let button = Widget.button(translated("Show the Place"))
       button.on("clicked") { [weak self] in
         self?.showsPlace = true
         self?.fill()
@@ -139,8 +137,8 @@ final class InfoPanel {
       value.set("xalign", 0.0)
       value.set("wrap", true)
       value.set("selectable", true)
-      unsafe gtk_label_set_wrap_mode(cast(value.pointer), PANGO_WRAP_WORD_CHAR)
-      value.accessibleName = "\(title): \(text)"
+      value.set("wrap-mode", PANGO_WRAP_WORD_CHAR)
+      value.setAccessibleName("\(title): \(text)")
       row.add(value)
     }
     rows.add(row)

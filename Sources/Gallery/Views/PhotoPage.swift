@@ -27,7 +27,7 @@ final class PhotoPage {
     message.set("wrap", true)
     message.set("selectable", true)
     message.isShown = false
-    widget = unsafe Widget(gtk_overlay_new())
+    widget = Widget(of: gtk_overlay_get_type())
     widget.add(view.widget).add(message)
     view.onChange = { [weak self] in self?.changed() }
   }

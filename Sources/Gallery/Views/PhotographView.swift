@@ -30,7 +30,7 @@ final class PhotographView {
     photograph.memoryLimit = GalleryPipeline.photographLimit
     photograph.zoomDescription = { "\(Int(($0 * 100).rounded())) %" }
     animation = AnimationView(pipeline)
-    zoomed = unsafe Widget(photograph.widget)
+    zoomed = Widget(photograph)
     animation.widget.isShown = false
     widget = .box(GTK_ORIENTATION_VERTICAL, [zoomed.expands(), animation.widget.expands()])
     widget.addClass("photograph").expands()
@@ -53,7 +53,7 @@ final class PhotographView {
   /// - Parameters:
   ///   - item: The photograph.
   ///   - placeholder: Its pixels in another size, until it is there.
-  ///   - keepsView: A Boolean value that indicates whether it is a newer version of what is shown.
+  ///   - keepsView: A Boolean value that indicates whether it is a newer version of the shown one.
   func load(_ item: GalleryItem?, placeholder: Bitmap? = nil, keepsView: Bool = false) {
     self.item = item
     name(item?.name ?? translated("Photograph"))
@@ -109,7 +109,7 @@ final class PhotographView {
 
   private func showAnimation(_ isMoving: Bool) {
     guard isMoving != self.isMoving else { return }
-    let hadFocus = hasFocus
+    let hadFocus = widget.hasFocusWithin
     self.isMoving = isMoving
     // The first frame stays until the window has made room for the animation.
     animation.widget.isShown = isMoving
@@ -117,13 +117,6 @@ final class PhotographView {
     let info = photograph.info
     animation.load(isMoving ? item?.request : nil, width: info?.width ?? 1, height: info?.height ?? 1)
     if hadFocus { focus() }
-  }
-
-  private var hasFocus: Bool {
-    guard let root = unsafe gtk_widget_get_root(widget.pointer), let focus = unsafe gtk_root_get_focus(root) else {
-      return false
-    }
-    return unsafe gtk_widget_is_ancestor(focus, widget.pointer) != 0
   }
 
   // MARK: Zoom

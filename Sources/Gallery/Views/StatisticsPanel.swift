@@ -99,7 +99,7 @@ final class StatisticsPanel {
   }
 }
 
-/// Measures the turns of the main loop, in which the window answers nobody.
+/// Measures the turns of the main loop, in which the window does not answer.
 @MainActor
 enum StallMeter {
   private static var start: gint64 = 0

@@ -1,7 +1,7 @@
 import CGTK
 import VitrineGTK
 
-/// The look of the gallery; colours are those of the desktop's theme, dark or light.
+/// The look of the gallery, in the colours of the desktop's theme, dark or light.
 @MainActor
 enum Style {
   static func load() { css(text) }

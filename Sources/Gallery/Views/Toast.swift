@@ -14,11 +14,11 @@ final class Toast {
   init() {
     label.set("wrap", true)
     label.set("max-width-chars", 60)
-    button = unsafe Widget(gtk_button_new_with_label(translated("Undo")))
+    button = .button(translated("Undo"))
     button.set("action-name", Command.undo.action)
     let box = Widget.box(GTK_ORIENTATION_HORIZONTAL, spacing: 12, [label, button])
     box.addClass("toast")
-    widget = unsafe Widget(gtk_revealer_new())
+    widget = Widget(of: gtk_revealer_get_type())
     widget.add(box).aligned(GTK_ALIGN_CENTER, GTK_ALIGN_END)
     widget.isShown = false
   }

@@ -4,7 +4,7 @@ import VitrineRuntime
 
 /// The texts of the gallery in the language of the desktop, by gettext.
 ///
-/// `make check NAME=translations` compiles those of `Sources/Gallery/Translations`.
+/// `make check NAME=translations` compiles the texts of `Sources/Gallery/Translations`.
 enum Translation {
   static let domain = "vitrine-gallery"
 

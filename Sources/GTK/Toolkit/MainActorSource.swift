@@ -23,7 +23,7 @@ public enum MainActorSource {
 
   /// Adds the source to GLib's main context; does nothing if it is already attached.
   ///
-  /// - Parameter priority: The priority in GLib's numbers. Defaults to that of events (`G_PRIORITY_DEFAULT`, 0), so
+  /// - Parameter priority: The priority in GLib's numbers. Defaults to the priority of events (`G_PRIORITY_DEFAULT`, 0), so
   ///   that neither redrawing nor the main actor starves the other.
   public static func attach(priority: Int = 0) {
     guard id == 0 else { return }

@@ -1,4 +1,5 @@
 import CGTK
+import VitrineGTK
 import VitrineRuntime
 
 /// Scrolls through a window by itself: slowly, fast, in jumps, and back to the top.
@@ -12,7 +13,7 @@ final class Tour {
     (self.window, self.audit) = (window, audit)
     // The window owns the tick; it ends with the window, or with the tour.
     unsafe gtk_widget_add_tick_callback(
-      window.scrolled,
+      window.scrolled.pointer,
       { _, _, tour in
         guard let tour = unsafe tour else { return 0 }
         let object = unsafe Unmanaged<Tour>.fromOpaque(tour).takeUnretainedValue()

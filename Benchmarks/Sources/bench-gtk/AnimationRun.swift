@@ -38,28 +38,29 @@ final class FrameLog {
   }
 }
 
-/// Plays animations in real widgets, and measures whether they keep their speed, and what fifty at once cost.
+/// Plays animations in real widgets, and measures their speed, and the cost of fifty at once.
 @MainActor
 @safe
 final class AnimationRun {
   /// The highest cost of fifty animations in a window.
   static let limits = (memory: 100_000_000, hold: 4000)
   private static let rounds = 3
+  /// The number of animations that play at once.
+  private static let count = 50
   /// The time for which a file is watched, and a window, in seconds.
   private static let watch = 6
 
   private let files: AnimationFiles
-  private let count: Int
   private let window: Window
-  private var meter: FrameMeter?
+  private let frames: FrameMeter
   private var isGood = true
 
-  init(_ files: AnimationFiles, count: Int, _ window: Window) {
-    (self.files, self.count, self.window) = (files, count, window)
+  init(_ files: AnimationFiles, _ window: Window) {
+    (self.files, self.window, frames) = (files, window, FrameMeter(window))
   }
 
   /// Runs all, prints the results, and returns `true` if all limits are held.
-  func run(screenshot: String) async -> Bool {
+  func run(screenshot: String?) async -> Bool {
     print("# Animations in a window\n")
     print("Xvfb, drawn by GTK in software.")
     print("\n## Speed\n\nEach file alone for \(Self.watch) s, at 320x240; a frame of the display is 16.7 ms.\n")
@@ -67,7 +68,7 @@ final class AnimationRun {
     print("|---|---|---|---|---|---|---|")
     for file in files.all { await watchAlone(file) }
     print(
-      "\n## \(count) at once\n\nDifferent animations at 120x90 in one window for \(Self.watch) s, and the same as stills."
+      "\n## \(Self.count) at once\n\nDifferent animations at 120x90 in one window for \(Self.watch) s, and the same as stills."
     )
     print("Memory is the highest of the process from before the files are loaded; time is of the main thread.")
     print("\"Others\" is the share of the processors that other programs had meanwhile, Xvfb and builds among them.\n")
@@ -104,9 +105,11 @@ final class AnimationRun {
 
   // MARK: Many
 
-  private func compare(_ round: Int, screenshot: String) async {
+  private func compare(_ round: Int, screenshot: String?) async {
     let stills = await play(round, animates: false)
-    let moving = await play(round, animates: true) { _ = self.window.writeScreenshot(to: screenshot) }
+    let moving = await play(round, animates: true) {
+      if let screenshot { _ = self.window.writeScreenshot(to: screenshot) }
+    }
     let beyond = moving.figures.peakMemory - stills.figures.peakMemory
     print(
       "| \(round) | \(moving.others) % | \(Self.megabytes(stills.figures.peakMemory)) "
@@ -125,8 +128,8 @@ final class AnimationRun {
     animates: Bool,
     _ atTheEnd: () -> Void = {},
   ) async -> (figures: FrameMeter.Figures, logs: [FrameLog], others: Int) {
-    let requests = (0..<count).map { files.all[$0 % files.all.count].request("\(round) \($0) \(animates)") }
-    let frames = begin()
+    let requests = (0..<Self.count).map { files.all[$0 % files.all.count].request("\(round) \($0) \(animates)") }
+    frames.begin()
     let pictures = show(requests, width: 120, height: 90, animates: animates)
     await allShown(pictures)
     playEndlessly(pictures)
@@ -144,30 +147,16 @@ final class AnimationRun {
 
   // MARK: The window
 
-  private func begin() -> FrameMeter {
-    let frames = unsafe meter ?? FrameMeter(window: window.widget)
-    meter = frames
-    frames.begin()
-    return frames
-  }
-
   private func show(_ requests: [ImageRequest], width: Int, height: Int, animates: Bool) -> [RemotePicture] {
-    let pipeline = ImagePipeline(.ephemeral) {
-      $0.memoryCache = MemoryCache(costLimit: 128 << 20)
-      $0.diskCache = nil
-      $0.decoders = GalleryPipeline.decoders
-    }
-    let box = unsafe gtk_flow_box_new()
-    unsafe gtk_flow_box_set_max_children_per_line(cast(box), 10)
-    unsafe gtk_flow_box_set_min_children_per_line(cast(box), requests.count == 1 ? 1 : 10)
-    unsafe gtk_flow_box_set_selection_mode(cast(box), GTK_SELECTION_NONE)
-    unsafe gtk_widget_set_halign(box, GTK_ALIGN_CENTER)
-    unsafe gtk_widget_set_valign(box, GTK_ALIGN_START)
-    unsafe box.append(to: window.scrolled)
-    unsafe gtk_window_present(cast(window.widget))
+    let pipeline = BenchGTK.makePipeline(disk: nil)
+    let box = Widget(of: gtk_flow_box_get_type()).aligned(GTK_ALIGN_CENTER, GTK_ALIGN_START)
+    box.set("max-children-per-line", 10)
+    box.set("min-children-per-line", requests.count == 1 ? 1 : 10)
+    window.scrolled.add(box)
+    window.widget.present()
     return requests.map { request in
       let picture = RemotePicture(pipeline, width: width, height: height)
-      unsafe picture.append(to: box)
+      picture.append(to: box)
       picture.animates = animates
       picture.load(request)
       return picture
@@ -195,7 +184,6 @@ final class AnimationRun {
 
   /// Watches the frames that are painted.
   private func observe(_ logs: [FrameLog]) async {
-    let frames = meter ?? begin()
     if !frames.isMeasuring { frames.begin() }
     frames.onFrame = {
       let time = Int(g_get_monotonic_time())

@@ -6,7 +6,7 @@ import VitrineGTK
 @MainActor
 @safe
 final class VitrineCells: CellStyle {
-  private let factory: RemotePictureFactory
+  let factory: GTKObject
   private var made: [WeakCell] = []
   private var cellsMade = 0
   private var before: ImageSlot.Statistics
@@ -15,20 +15,19 @@ final class VitrineCells: CellStyle {
     weak var cell: GridCell?
   }
 
-  init(_ pictures: Pictures, pipeline: ImagePipeline, size: Int, prefetch: Int) {
+  init(_ pictures: [Picture], _ root: String, pipeline: ImagePipeline, size: Int) {
     before = FrameMailbox.gtk.statistics
-    let all = pictures.all
-    unsafe factory = RemotePictureFactory(pipeline, width: size, height: size, prefetch: prefetch) { item in
-      unsafe all[index(of: item)].request
+    let factory = unsafe RemotePictureFactory(pipeline, width: size, height: size, prefetch: 40) { item in
+      unsafe pictures[index(of: item)].request(root)
     }
+    unsafe self.factory = GTKObject(factory.pointer)
     factory.onSetup = { [weak self] cell in
-      let gridCell = unsafe GridCell(picture: cell.picture.widget, size: size)
-      unsafe cell.child = gridCell.root
+      let gridCell = GridCell(picture: Widget(cell.picture), size: size)
+      cell.child = gridCell.root
       cell.onBind = { cell in
-        guard let item = unsafe cell.item else { return }
-        let index = unsafe index(of: item)
-        let request = all[index].request(pixels: gridCell.pixels)
-        gridCell.bind(index, name: all[index].name, wasInMemory: pipeline.cachedImage(for: request) != nil)
+        let index = cell.position
+        let request = pictures[index].request(root, pixels: gridCell.pixels)
+        gridCell.bind(index, name: pictures[index].name, wasInMemory: pipeline.cachedImage(for: request) != nil)
       }
       cell.onUnbind = { _ in gridCell.unbind() }
       cell.picture.onChange = { content in
@@ -38,8 +37,6 @@ final class VitrineCells: CellStyle {
       self?.cellsMade += 1
     }
   }
-
-  func makeFactory() -> OpaquePointer { unsafe factory.retained() }
 
   var cells: [GridCell] { made.compactMap(\.cell) }
 

@@ -4,7 +4,7 @@ import VitrineRuntime
 /// Measures how long Vitrine holds the main thread.
 ///
 /// Off by default. Reading the system's clock of a thread takes one to two microseconds, and a jump of a grid reads it
-/// some thousand times: that time is not counted. It depends on what else the machine does, so it is measured with each
+/// some thousand times: that time is not counted. It depends on the load of the machine, so it is measured with each
 /// span, by reading the clock twice at its beginning.
 @MainActor
 package enum MainThreadWork {

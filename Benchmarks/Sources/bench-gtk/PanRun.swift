@@ -18,18 +18,12 @@ final class PanRun {
   private let files: [String]
   private let window: Window
   private let pipeline: ImagePipeline
-  private var meter: FrameMeter?
+  private let frames: FrameMeter
   private var isGood = true
 
-  init(_ options: Options, _ window: Window, disk: DiskCache) {
-    (files, self.window) = (options.sources, window)
-    pipeline = ImagePipeline(.ephemeral) {
-      $0.memoryCache = MemoryCache(costLimit: 128 << 20)
-      $0.diskCache = disk
-      $0.decoders = GalleryPipeline.decoders
-      $0.decodeLimits.heldPixelCount = 250_000_000
-      $0.decodeLimits.memoryByteCount = 1_000_000_000
-    }
+  init(_ files: [String], _ window: Window, _ pipeline: ImagePipeline) {
+    (self.files, self.window, self.pipeline) = (files, window, pipeline)
+    frames = FrameMeter(window)
   }
 
   /// Runs all, prints the results, and returns `true` if all limits are held.
@@ -51,8 +45,8 @@ final class PanRun {
 
   private func run(_ file: String) async {
     let picture = ZoomPicture(pipeline)
-    unsafe picture.widget.append(to: window.scrolled)
-    unsafe gtk_window_present(cast(window.widget))
+    window.scrolled.add(Widget(picture))
+    window.widget.present()
     picture.load(ImageRequest(.file(file)))
     guard await isComplete(picture) else {
       isGood = false
@@ -66,8 +60,6 @@ final class PanRun {
   private func pan(_ picture: ZoomPicture, _ file: String, _ zoom: Double, _ seconds: Int) async {
     picture.zoom(to: zoom)
     _ = await isComplete(picture)
-    let frames = unsafe meter ?? FrameMeter(window: window.widget)
-    meter = frames
     var (dx, dy) = (-Self.speed, -Self.speed * 0.4)
     var (mostPixels, incomplete) = (0, 0)
     frames.onFrame = {

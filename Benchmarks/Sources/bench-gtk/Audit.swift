@@ -1,6 +1,7 @@
 import Vitrine
 import VitrineImaging
 import VitrineRuntime
+import VitrineSandbox
 import VitrineTesting
 
 /// Checks what the cells actually show.
@@ -14,12 +15,11 @@ final class Audit {
     /// The number of visible cells that were painted without their image although it was in memory when they were
     /// bound.
     var flashes = 0
-    /// The number of cells that came to rest after a scroll, and of those that had their image in the first frame that
-    /// showed them.
+    /// The number of cells that came to rest after a scroll, and the number of them that had their image in the first
+    /// frame that showed them.
     var settled = 0
     var settledAtOnce = 0
-    /// The number of visible cells at rest whose pixels were compared with their file's, and of those that were
-    /// identical.
+    /// The number of visible cells at rest whose pixels were compared with their file's, and the number of identical ones.
     var compared = 0
     var identical = 0
     /// The number of visible cells at rest that showed nothing.
@@ -27,18 +27,18 @@ final class Audit {
   }
 
   private(set) var findings = Findings()
-  private let pictures: Pictures
+  private let pictures: [Picture]
   private let window: Window
   private let style: any CellStyle
   /// The wrong picture last seen in each cell, so that it is counted once and not with each frame.
   private var seen: [ObjectIdentifier: Int] = [:]
 
-  init(_ pictures: Pictures, window: Window, style: any CellStyle) {
+  init(_ pictures: [Picture], window: Window, style: any CellStyle) {
     (self.pictures, self.window, self.style) = (pictures, window, style)
   }
 
   private var visibleCells: [GridCell] {
-    style.cells.filter { unsafe $0.isVisible(in: window.scrolled) }
+    style.cells.filter { $0.isVisible(in: window.scrolled) }
   }
 
   /// True if every visible cell shows an image.
@@ -76,17 +76,18 @@ final class Audit {
 
   /// Compares the visible cells with the files, pixel by pixel, when nothing moves any more.
   func lookAtRest() async {
+    let decoders = BenchGTK.codecs.decoders
     for cell in visibleCells {
       guard let index = cell.index, let shown = cell.shown else {
         findings.empty += 1
         continue
       }
       if isWrong(shown, at: index) { findings.wrongAtRest += 1 }
-      guard let path = pictures.all[index].path else { continue }
-      let size = pictures.all[index].request(pixels: cell.pixels).size
+      let path = pictures[index].path
+      let size = pictures[index].request("", pixels: cell.pixels).size
       let expected = await Task.detached {
         (try? FileContents.at(path)).flatMap { file in
-          try? GalleryPipeline.decoders.decode(file, DecodeOptions(size: size)).bitmap
+          try? decoders.decode(file, DecodeOptions(size: size)).bitmap
         }
       }.value
       findings.compared += 1
@@ -94,10 +95,8 @@ final class Audit {
     }
   }
 
-  /// The length of the encoded bytes identifies the pictures that the gallery serves.
-  private func isWrong(_ shown: ImageResponse, at index: Int) -> Bool {
-    pictures.all[index].byteCount.map { $0 != shown.byteCount } ?? false
-  }
+  /// The length of the encoded bytes identifies a picture.
+  private func isWrong(_ shown: ImageResponse, at index: Int) -> Bool { pictures[index].byteCount != shown.byteCount }
 }
 
 extension Bitmap {

@@ -28,14 +28,20 @@ final class FrameMeter {
   /// Called after each painted frame.
   var onFrame: () -> Void = {}
   private var start: gint64 = 0
-  private var isRunning = false
+  private let window: Window
+  private var isConnected = false
+  /// True between ``begin()`` and ``end()``.
+  private(set) var isMeasuring = false
 
   /// The functions that GLib calls have no user data.
   private static weak var current: FrameMeter?
 
-  /// Starts with the frames of a window that has been shown.
-  init(window: UnsafeMutablePointer<GtkWidget>) {
-    let clock = unsafe gtk_widget_get_frame_clock(window)
+  init(_ window: Window) { self.window = window }
+
+  private func connectOnce() {
+    guard !isConnected else { return }
+    isConnected = true
+    let clock = unsafe gtk_widget_get_frame_clock(window.widget.pointer)
     unsafe connect(clock, "before-paint") { [weak self] in self?.start = g_get_monotonic_time() }
     unsafe connect(clock, "after-paint") { [weak self] in self?.painted() }
     // Wraps the poll in which the main loop waits: a turn is the time between two of them.
@@ -46,27 +52,26 @@ final class FrameMeter {
     Self.current = self
   }
 
-  /// True between ``begin()`` and ``end()``.
-  var isMeasuring: Bool { isRunning }
-
+  /// Begins with the frames of the window, which has been shown.
   func begin() {
+    connectOnce()
     figures = Figures()
     // Memory that an earlier style has freed must not count in this one's peak.
     vitrine_gtk_trim_heap()
     resetPeakMemory()
     MainThreadWork.isMeasured = true
     _ = MainThreadWork.take()
-    isRunning = true
+    isMeasuring = true
   }
 
   func end() {
-    isRunning = false
+    isMeasuring = false
     MainThreadWork.isMeasured = false
     figures.peakMemory = peakMemory()
   }
 
   private func painted() {
-    guard isRunning, start > 0 else { return }
+    guard isMeasuring, start > 0 else { return }
     let time = Int(g_get_monotonic_time() - start)
     figures.frames += 1
     figures.frameTime += time
@@ -76,7 +81,7 @@ final class FrameMeter {
   }
 
   private func turnEnded() {
-    guard isRunning else { return }
+    guard isMeasuring else { return }
     let span = MainThreadWork.take()
     figures.longestHold = max(figures.longestHold, span.processor / 1000)
     figures.longestHoldByTheClock = max(figures.longestHoldByTheClock, span.clock / 1000)

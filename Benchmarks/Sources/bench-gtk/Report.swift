@@ -7,7 +7,7 @@ struct Report {
     let counts: CellCounts
     let findings: Audit.Findings
     let frames: FrameMeter.Figures
-    let requests: Int?
+    let requests: Int
   }
 
   var columns: [Column] = []
@@ -32,7 +32,7 @@ struct Report {
       ("  from memory", { "\($0.counts.fromMemory)" }),
       ("  from disk", { "\($0.counts.fromDisk)" }),
       ("  from the network", { "\($0.counts.fromNetwork)" }),
-      ("requests to the server", { column in column.requests.map { "\($0)" } ?? "-" }),
+      ("requests to the server", { "\($0.requests)" }),
       ("wrong pictures while scrolling", { "\($0.findings.wrong)" }),
       ("wrong pictures at rest", { "\($0.findings.wrongAtRest)" }),
       ("empty cells at rest", { "\($0.findings.empty)" }),
