@@ -12,8 +12,7 @@ package enum DecodeThreads {
   /// Returns the maximum number of threads worth using for an image.
   static func limit(for info: ImageInfo) -> Int {
     let isSmall = info.storedWidth.multipliedSaturating(by: info.storedHeight) < leastPixelCount
-    // The scans of a progressive JPEG build on one another.
-    return isSmall || (info.format == .jpeg && !info.streamsRows) ? 1 : info.format.row.threads
+    return isSmall ? 1 : info.format.row.threads
   }
 }
 

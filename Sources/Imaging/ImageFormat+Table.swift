@@ -21,8 +21,6 @@ extension ImageFormat {
       reader: .builtIn,
       writer: .builtIn,
       web: .all,
-      // A file is decoded from two places at once.
-      threads: 2,
     )
   )
 

@@ -12,8 +12,6 @@ enum EighthDecoding {
     var bitmap: Bitmap
     /// Whether the decoder of our own made it.
     var isOwn: Bool
-    /// Whether a second thread has made half of it.
-    var hasJoined: Bool
     var damage: ImageError?
   }
 
@@ -22,28 +20,10 @@ enum EighthDecoding {
     _ data: Data,
     _ decoder: JPEGDecoder = own,
     scale: Double = 1e-6,
-    threadCount: Int = 1,
   ) throws(ImageError) -> Picture {
-    try unsafe read(data, scale, threadCount: threadCount) { (bytes, request) throws(ImageError) in
+    try unsafe read(data, scale) { (bytes, request) throws(ImageError) in
       try unsafe decoder.open(bytes, request)
     }
-  }
-
-  /// Reads at least `count` rows, and drops the others; returns how many it read.
-  static func rows(_ count: Int, of data: Data, _ decoder: JPEGDecoder, threadCount: Int) throws(ImageError) -> Int {
-    var read = 0
-    do throws(ImageError) {
-      _ = try unsafe self.read(data, 1e-6, threadCount: threadCount) { (bytes, request) throws(ImageError) in
-        guard let rows = try unsafe decoder.open(bytes, request) else { return nil }
-        let row = UnsafeMutableRawBufferPointer.allocate(byteCount: rows.width * 4, alignment: 4)
-        defer { unsafe row.deallocate() }
-        while read < count { read += try unsafe rows.read(into: row, bytesPerRow: rows.width * 4, count: 1) }
-        return nil
-      }
-    } catch {
-      guard error.description.contains("declined") else { throw error }
-    }
-    return read
   }
 
   /// What a prefix of a progressive file shows, and how many scans it has.
@@ -67,7 +47,6 @@ enum EighthDecoding {
   private static func read(
     _ data: Data,
     _ scale: Double,
-    threadCount: Int = 1,
     _ open: (UnsafeRawBufferPointer, RowRequest) throws(ImageError) -> (any RowSource)?,
   ) throws(ImageError) -> Picture {
     // The bytes are only read within the closure.
@@ -77,7 +56,7 @@ enum EighthDecoding {
           throw ImageError(.unsupported, "declined")
         }
         try DecodeLimits().check(info)
-        let request = RowRequest(info: info, minimumScale: scale, threadCount: threadCount)
+        let request = RowRequest(info: info, minimumScale: scale)
         guard let rows = try unsafe open(bytes, request) else {
           throw ImageError(.unsupported, "declined")
         }
@@ -104,8 +83,7 @@ enum EighthDecoding {
     let bitmap = Bitmap.pixels(width: rows.width, height: rows.height, alpha: .opaque) { x, y in
       unsafe memory.loadUnaligned(fromByteOffset: y * bytesPerRow + x * 4, as: SIMD4<UInt8>.self)
     }
-    let hasJoined = (rows as? ReducedRows)?.hasJoined ?? false
-    return Picture(bitmap: bitmap, isOwn: rows.isOwn, hasJoined: hasJoined, damage: rows.damage)
+    return Picture(bitmap: bitmap, isOwn: rows.isOwn, damage: rows.damage)
   }
 }
 

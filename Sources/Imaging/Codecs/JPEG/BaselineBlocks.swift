@@ -17,23 +17,8 @@ struct BlockPlan: BitwiseCopyable {
   let factors: Table<CoefficientIndex, Int32>
 }
 
-/// A receiver of decoded blocks.
-protocol BlockOutput {
-  /// The bound of a DC coefficient.
-  static var limit: Int { get }
-
-  /// Receives a block whose other coefficients do not matter.
-  mutating func store(_ dc: Int, _ plan: BlockPlan)
-
-  /// Receives a block with the sums of its coefficients; there are ``BlockMeans/sumCapacity`` of them.
-  mutating func store(_ dc: Int, sums: Elements<Int32>, _ plan: BlockPlan)
-
-  /// Ends a unit.
-  mutating func endUnit()
-}
-
 /// Writes blocks as cells into the bands.
-struct CellOutput: BlockOutput {
+struct CellOutput {
   /// libjpeg keeps 16 bits; a picture needs 12.
   static var limit: Int { 32_768 }
 
@@ -41,13 +26,15 @@ struct CellOutput: BlockOutput {
   var column: Int
   let unitColumns: Int
 
+  /// Stores a block whose other coefficients do not matter.
   @inline(__always)
-  mutating func store(_ dc: Int, _ plan: BlockPlan) {
+  func store(_ dc: Int, _ plan: BlockPlan) {
     plan.writer.store(dc, into: plan.cells.moved(by: column))
   }
 
+  /// Stores a block with the sums of its coefficients; there are ``BlockMeans/sumCapacity`` of them.
   @inline(__always)
-  mutating func store(_ dc: Int, sums: Elements<Int32>, _ plan: BlockPlan) {
+  func store(_ dc: Int, sums: Elements<Int32>, _ plan: BlockPlan) {
     plan.writer.store(dc, sums: sums, into: plan.cells.moved(by: column))
   }
 
@@ -73,22 +60,13 @@ final class UnitLane {
   let sums = Lookup<SumIndex, Int32>(repeating: 0)
   private let restartInterval: Int
   private var unitsLeft: Int
-  private var restarts: Int
+  private var restarts = 0
 
-  /// `bytes` must outlive the lane; `restarts` is the number of the restart marker that comes next; `mark` is a position
-  /// for `EntropyReader/markOffset`.
-  init(
-    _ bytes: Elements<UInt8>,
-    _ data: Range<Int>,
-    restartInterval: Int,
-    restarts: Int = 0,
-    mark: Int? = nil,
-  ) {
+  /// `bytes` must outlive the lane.
+  init(_ bytes: Elements<UInt8>, _ data: Range<Int>, restartInterval: Int) {
     reader = EntropyReader(bytes, data)
-    if let mark { reader.setMark(mark) }
     cursor = reader.start()
-    (self.restartInterval, self.restarts) = (restartInterval, restarts)
-    unitsLeft = restartInterval
+    (self.restartInterval, unitsLeft) = (restartInterval, restartInterval)
   }
 
   /// The number of units before the next restart marker.
@@ -97,23 +75,15 @@ final class UnitLane {
   /// Counts units that were decoded.
   func count(_ units: Int) { if restartInterval > 0 { unitsLeft -= units } }
 
-  /// Skips a restart marker if one is due.
-  ///
-  /// Returns `nil` if another thing follows, otherwise whether one was skipped.
-  func passRestart() -> Bool? {
-    guard restartInterval > 0, unitsLeft == 0 else { return false }
-    guard let next = reader.restart(cursor, number: restarts & 7) else { return nil }
+  /// Skips a restart marker if one is due; returns `false` if another thing follows.
+  func passRestart() -> Bool {
+    guard restartInterval > 0, unitsLeft == 0 else { return true }
+    guard let next = reader.restart(cursor, number: restarts & 7) else { return false }
     cursor = next
     restarts += 1
     unitsLeft = restartInterval
-    predicted = SIMD4()
+    predictions.entries.clear()
     return true
-  }
-
-  /// The predictions of the components.
-  var predicted: SIMD4<Int> {
-    get { predictions.entries.elements.four(at: 0) }
-    set { for index in 0..<4 { predictions.entries[index] = newValue[index] } }
   }
 }
 
@@ -128,10 +98,6 @@ final class UnitPlan: @unchecked Sendable {
   }
 
   let bands: [SamplePlane]
-  /// The most words that a record of a unit has; see ``RecordOutput``.
-  let recordCapacity: Int
-  /// True if the blocks of a unit can be told from one another by their codes.
-  let showsPhase: Bool
   private let parts: [Part]
   // They refer to the memory of `parts` and `bands`.
   private let plans: OwnedElements<BlockPlan>
@@ -176,14 +142,12 @@ final class UnitPlan: @unchecked Sendable {
     self.parts = parts
     plans = OwnedElements(repeating: blocks[0], count: blocks.count)
     for (index, block) in blocks.enumerated() { plans.elements[index] = block }
-    recordCapacity = blocks.reduce(0) { $0 + 1 + $1.sumCount }
-    showsPhase = parts.count == 1 || parts.contains { $0.coefficients !== parts[0].coefficients }
   }
 
   /// Decodes units that have no restart marker between them.
   ///
   /// Returns the number of whole units that the data contain: fewer than `count` if they are damaged or end.
-  func decode<Output: BlockOutput>(_ count: Int, _ lane: UnitLane, _ output: inout Output) -> Int {
+  func decode(_ count: Int, _ lane: UnitLane, _ output: inout CellOutput) -> Int {
     // Copies, which can stay in registers.
     var cursor = lane.cursor
     let reader = lane.reader
@@ -199,12 +163,12 @@ final class UnitPlan: @unchecked Sendable {
           latestStart = reader.latestStart
           if reader.hasOverrun { return unit }
         }
-        guard let dc = difference(&cursor, blocks[index], predictions, limit: Output.limit) else { return unit }
+        guard let dc = difference(&cursor, blocks[index], predictions) else { return unit }
         if blocks[index].last == 0 {
           output.store(dc, blocks[index])
           guard skip(&cursor, blocks[index], after: 0) else { return unit }
         } else {
-          guard let next = decodeMeans(cursor, index, dc, sums, &output) else { return unit }
+          guard let next = decodeMeans(cursor, index, dc, sums, output) else { return unit }
           cursor = next
         }
       }
@@ -220,7 +184,6 @@ final class UnitPlan: @unchecked Sendable {
     _ cursor: inout BitCursor,
     _ plan: BlockPlan,
     _ predictions: Table<ComponentIndex, Int>,
-    limit: Int,
   ) -> Int? {
     cursor.refill()
     let entry = Int(plan.differences[cursor.window])
@@ -234,7 +197,7 @@ final class UnitPlan: @unchecked Sendable {
       cursor.drop(code & 255)
       if code > 255 { dc &+= HuffmanTable.extended(cursor.take(code &>> 8), size: code &>> 8) }
     }
-    guard dc >= -limit, dc < limit else { return nil }
+    guard dc >= -CellOutput.limit, dc < CellOutput.limit else { return nil }
     predictions[plan.component] = dc
     return dc
   }
@@ -318,12 +281,12 @@ final class UnitPlan: @unchecked Sendable {
   ///
   /// The cursor is a value, because one that has an address does not stay in registers. Returns `nil` if the block is
   /// damaged.
-  private func decodeMeans<Output: BlockOutput>(
+  private func decodeMeans(
     _ start: BitCursor,
     _ index: Int,
     _ dc: Int,
     _ sums: Table<SumIndex, Int32>,
-    _ output: inout Output,
+    _ output: CellOutput,
   ) -> BitCursor? {
     var cursor = start
     let plan = blocks[index]
@@ -341,17 +304,17 @@ final class UnitPlan: @unchecked Sendable {
         guard decodeOne(&cursor, plan, sums, &reached) else { return nil }
       }
     }
-    store(dc, reached, plan, sums, &output)
+    store(dc, reached, plan, sums, output)
     return skip(&cursor, plan, after: reached) ? cursor : nil
   }
 
   @inline(__always)
-  private func store<Output: BlockOutput>(
+  private func store(
     _ dc: Int,
     _ reached: Int,
     _ plan: BlockPlan,
     _ sums: Table<SumIndex, Int32>,
-    _ output: inout Output,
+    _ output: CellOutput,
   ) {
     if reached == HuffmanTable.endOfBlock {
       output.store(dc, plan)

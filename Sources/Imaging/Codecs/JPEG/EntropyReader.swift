@@ -106,26 +106,18 @@ final class EntropyReader {
   private var loads: (older: Load, newer: Load)
   /// True if bits past the end were read.
   private(set) var hasOverrun = false
-  /// The bytes before the chunk, without stuffing, since the last start.
-  private var passedCount = 0
-  /// The position of a byte of the file whose offset is wanted; `Int.max` for none.
-  private var mark = Int.max
-  /// The marked byte's offset from the last start, in bits without stuffing, once it has been loaded.
-  private(set) var markOffset: Int?
-  /// The position in the file at which the last start began.
-  private(set) var startPosition: Int
 
   /// `bytes` must outlive the reader.
   init(_ bytes: Elements<UInt8>, _ range: Range<Int>) {
     precondition(range.lowerBound >= 0 && range.upperBound <= bytes.count)
     self.bytes = bytes
-    (position, positionEnd, startPosition) = (range.lowerBound, range.upperBound, range.lowerBound)
+    (position, positionEnd) = (range.lowerBound, range.upperBound)
     loads = (Load(position: position, offset: 0), Load(position: position, offset: 0))
   }
 
   /// Returns a cursor at the first bit, valid while this object lives.
   func start() -> BitCursor {
-    (end, passedCount, startPosition) = (0, 0, position)
+    end = 0
     loads = (Load(position: position, offset: 0), Load(position: position, offset: 0))
     load()
     return BitCursor(chunk.elements)
@@ -142,12 +134,6 @@ final class EntropyReader {
     cursor.drop(place.bits & 7)
     return cursor
   }
-
-  /// Asks for ``markOffset`` of a byte that has not been loaded and does not follow an 0xFF.
-  func setMark(_ position: Int) { mark = position }
-
-  /// Returns the number of bits before the cursor, without stuffing, since the last start.
-  func offset(of cursor: BitCursor) -> Int { (passedCount + cursor.next) * 8 - cursor.count }
 
   /// Returns the position of the cursor.
   func place(of cursor: BitCursor) -> Place {
@@ -174,7 +160,6 @@ final class EntropyReader {
       Load(position: loads.newer.position, offset: loads.newer.offset - cursor.next),
       Load(position: position, offset: left.count),
     )
-    passedCount += cursor.next
     chunk.elements.update(from: left)
     end = left.count
     load()
@@ -211,10 +196,6 @@ final class EntropyReader {
         break
       }
       let plain = position..<(bytes.firstIndex(of: 0xFF, in: position..<limit) ?? limit)
-      if (0...plain.count).contains(mark &- position) {
-        markOffset = (passedCount + end + mark - position) * 8
-        mark = .max
-      }
       chunk.extracting(end..<end + plain.count).update(from: bytes.extracting(plain))
       end += plain.count
       position = plain.upperBound

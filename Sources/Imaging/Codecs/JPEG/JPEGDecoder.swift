@@ -8,9 +8,6 @@ import VitrineRuntime
 public struct JPEGDecoder: ImageDecoder, VitrineDecoder, PrefixDecoding {
   /// The minimum number of stored pixels at which the tables of our own decoder pay off.
   private let ownDecoderMinimum: Int
-  /// The minimum length of a file, in bytes, for which a second thread pays off.
-  private let secondThreadMinimum: Int
-  private let secondThread: SecondThread
 
   /// Makes the decoder.
   public init() {
@@ -21,12 +18,7 @@ public struct JPEGDecoder: ImageDecoder, VitrineDecoder, PrefixDecoding {
   static let ownDecoderMinimum = 100_000
 
   /// Makes a decoder that leaves images of fewer stored pixels to the system's at every scale.
-  ///
-  /// With `awaitsSecondThread` a second thread is used however late it begins.
-  package init(ownDecoderMinimum: Int, secondThreadMinimum: Int = 256 << 10, awaitsSecondThread: Bool = false) {
-    (self.ownDecoderMinimum, self.secondThreadMinimum) = (ownDecoderMinimum, secondThreadMinimum)
-    secondThread = awaitsSecondThread ? .awaited : .hasty
-  }
+  package init(ownDecoderMinimum: Int) { self.ownDecoderMinimum = ownDecoderMinimum }
 
   /// JPEG.
   public let formats: [ImageFormat] = [.jpeg]
@@ -72,9 +64,7 @@ public struct JPEGDecoder: ImageDecoder, VitrineDecoder, PrefixDecoding {
     let eighths = Self.eighths(request.minimumScale)
     if let script = reducedScript(unsafe ByteReader(bytes), request, eighths) {
       if eighths > 1 { try Self.checkScans(unsafe ByteReader(bytes), request) }
-      let hasSecondThread = request.threadCount > 1 && bytes.count >= secondThreadMinimum
-      let secondThread = hasSecondThread ? secondThread : .none
-      return ReducedRows(unsafe Elements(bytes), script, request, secondThread: secondThread) { () throws(ImageError) in
+      return ReducedRows(unsafe Elements(bytes), script, request) { () throws(ImageError) in
         // The system's decoder takes over in the middle of the picture, whose rows are whole.
         try unsafe Self.resumeSystem(bytes, request.ofWhole, eighths: eighths)
       }

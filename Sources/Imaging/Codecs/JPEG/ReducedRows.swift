@@ -27,11 +27,7 @@ package final class ReducedRows: RowSource {
   private let script: JPEGScript
   private let bytes: Elements<UInt8>
   private let request: RowRequest
-  private let secondThread: SecondThread
   private let openFallback: () throws(ImageError) -> any RowSource
-  /// True if the rows come from the half that a second thread has decoded.
-  package var hasJoined: Bool { baseline?.isJoined ?? false }
-
   /// The reason why a preview is incomplete.
   private let incompleteness: ImageError?
   private var fallback: (any RowSource)?
@@ -43,21 +39,18 @@ package final class ReducedRows: RowSource {
 
   /// Makes the rows of `bytes`, which must outlive the object.
   ///
-  /// `fallback` opens them with libjpeg at the scale of the script's frame. A baseline file may be decoded on a second
-  /// thread as well.
+  /// `fallback` opens them with libjpeg at the scale of the script's frame.
   init(
     _ bytes: Elements<UInt8>,
     _ script: JPEGScript,
     _ request: RowRequest,
     incompleteness: ImageError? = nil,
-    secondThread: SecondThread = .none,
     fallback: @escaping () throws(ImageError) -> any RowSource,
   ) {
     self.bytes = bytes
     self.script = script
     self.request = request
     self.incompleteness = incompleteness
-    self.secondThread = secondThread
     openFallback = fallback
     let eighths = script.frame.eighths
     width = JPEGFrame.divided(script.frame.width * eighths, by: 8)
@@ -95,7 +88,7 @@ package final class ReducedRows: RowSource {
       return true
     }
     if baseline == nil {
-      baseline = BaselineScan(bytes, script, secondThread)
+      baseline = BaselineScan(bytes, script)
       planes = baseline?.bands ?? []
     }
     guard let baseline, baseline.decodeBand() else { return false }
