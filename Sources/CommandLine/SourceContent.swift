@@ -38,8 +38,8 @@ enum SourceContent {
   /// Decodes the image.
   ///
   /// Blocks.
-  func image(_ options: DecodeOptions) throws(Failure) -> ImageContainer {
-    try answer(DecodeQuestion(.image, options)) { $0.image ?? nil }
+  func image(_ options: DecodeOptions, _ job: DecodeJob = DecodeJob()) throws(Failure) -> ImageContainer {
+    try answer(DecodeQuestion(.image, options, job)) { $0.image ?? nil }
   }
 
   private func answer<Value>(_ question: DecodeQuestion, _ value: (DecodeAnswer) -> Value?) throws(Failure) -> Value {

@@ -51,6 +51,7 @@ struct SourceReader: Sendable {
   func image(
     of source: Source,
     _ options: DecodeOptions,
+    _ job: DecodeJob = DecodeJob(),
     _ processors: [ImageProcessor] = [],
     readsMetadata: Bool = false,
   ) throws(Failure) -> ImageContainer {
@@ -65,7 +66,7 @@ struct SourceReader: Sendable {
       return readsMetadata ? try Self.adding(image.encodedData, to: image) : image
     }
     let content = try read(source)
-    var image = try content.image(options)
+    var image = try content.image(options, job)
     do throws(ImageError) {
       for processor in processors { image = try processor.process(image, ProcessingContext(limits: options.limits)) }
     } catch {

@@ -16,6 +16,7 @@ struct ThumbnailCommand: Command {
   private let arguments: [ByteString]
   private let sources: [Source]
   let options: DecodeOptions
+  let cores: CoreBudget
   private let operations: OperationsChoice
   private let encoding: EncodingChoice
   private let jobs: Int
@@ -38,7 +39,7 @@ struct ThumbnailCommand: Command {
     if options.animates, options.frame > 0 { throw UsageError("--animated and --frame exclude each other") }
     jobs = try parsed.number(.jobs, in: 1...1024) ?? Batch.standardWidth(for: sources)
     // A lone image is decoded on several cores, and a batch one image a core.
-    options.cores = CoreBudget(count: min(jobs, CoreBudget.machine.count))
+    cores = CoreBudget(count: min(jobs, CoreBudget.machine.count))
     self.options = options
     (isJSON, isQuiet) = (parsed.has(.json), parsed.has(.quiet))
     plan = try OutputPlan(output, format: parsed.format(), sources: sources, isJSON: isJSON)
@@ -77,7 +78,13 @@ struct ThumbnailCommand: Command {
     do throws(Failure) {
       var options = options
       options.size = work.size
-      let image = try reader.image(of: source, options, work.processors, readsMetadata: encoding.metadata != .strip)
+      let image = try reader.image(
+        of: source,
+        options,
+        DecodeJob(cores: cores),
+        work.processors,
+        readsMetadata: encoding.metadata != .strip,
+      )
       do throws(ImageError) {
         let output = try encoding.encode(image)
         return .success(

@@ -61,17 +61,17 @@ public struct Bitmap: Sendable {
 
   /// Returns a bitmap whose bytes `write` writes, all of them, with checks of the bounds.
   ///
-  /// It is in memory of the host of a decode, if there is one.
+  /// They are in `storage`, of as many bytes, or in memory of their own.
   package static func writing<E: Error>(
     width: Int,
     height: Int,
     alpha: Alpha,
     colorSpace: ColorSpace,
-    host: (any DecodeHost)? = nil,
+    storage: PixelStorage? = nil,
     _ write: (MutableElements<UInt8>) throws(E) -> Void,
   ) throws(E) -> Bitmap {
     precondition(width > 0 && height > 0 && width < 1 << 31 && height < 1 << 31, "a bitmap has at least one pixel")
-    let storage = PixelStorage(count: 4 * width * height, from: host)
+    let storage = storage ?? PixelStorage(count: 4 * width * height)
     // The storage is not shared yet, so it may be written.
     try write(storage.elements)
     return Bitmap(width: width, height: height, alpha: alpha, colorSpace: colorSpace, storage: storage)

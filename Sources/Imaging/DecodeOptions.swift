@@ -1,5 +1,3 @@
-package import VitrineRuntime
-
 /// The quality of downsampling.
 ///
 /// Some decoders can downsample while they decode, a JPEG for example to 1/8, 2/8 or 4/8 of its size. They deliver
@@ -110,21 +108,6 @@ public struct DecodeOptions: Sendable {
   /// Other pictures have none.
   package var drawnPart: DrawnPart?
 
-  /// The share of a budget that several decodes have in common; `nil` for none.
-  package var memoryShare: MemoryShare?
-
-  /// The cores that several decodes have in common; `nil` for those of the machine.
-  package var cores: CoreBudget?
-
-  /// The share that the running decode has of ``cores``.
-  package var coreShare: CoreShare?
-
-  /// The number of threads that the codec may use, this one included.
-  var threadCount = 1
-
-  /// The program on whose behalf this process decodes; `nil` for its own.
-  package var host: (any DecodeHost)?
-
   /// True if a smaller picture in the file may stand for the image.
   var allowsShortcut: Bool { quality == .fast && !animates && frame == 0 && region == nil && !usesLinearLight }
 
@@ -159,31 +142,5 @@ public struct DecodeOptions: Sendable {
     }
     try limits.check(output: plan, of: info, bytesPerPixel: bytesPerPixel)
     return plan
-  }
-
-  func request(for info: ImageInfo, _ plan: SamplingPlan, _ control: DecodeControl) -> RowRequest {
-    RowRequest(
-      info: info,
-      frame: frame,
-      // Decoders average encoded values, not light.
-      minimumScale: usesLinearLight ? 1 : min(1, plan.scale * quality.oversampling),
-      // If only a region of a drawing is requested, the drawing is drawn whole, at no more than its nominal size.
-      scales: drawnPart?.scales(of: info)
-        ?? (region == nil ? plan.scales : (min(1, plan.scales.x), min(1, plan.scales.y))),
-      drawnPart: info.isVector ? drawnPart?.region : nil,
-      region: region.map { _ in plan.needed(of: info) },
-      colorSpace: colorSpace,
-      limits: limits,
-      threadCount: threadCount,
-      control: control,
-    )
-  }
-
-  /// Returns the renderer of the decoder's rows.
-  func renderer(for info: ImageInfo, _ plan: SamplingPlan, _ control: DecodeControl) -> Renderer {
-    let info = info.showing(drawnPart)
-    var renderer = Renderer(info: info, plan: plan, control: control, resampling: resampling, colorSpace: colorSpace)
-    renderer.host = host
-    return renderer
   }
 }

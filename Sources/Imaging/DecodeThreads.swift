@@ -15,18 +15,3 @@ package enum DecodeThreads {
     return isSmall ? 1 : info.format.row.threads
   }
 }
-
-extension DecodeOptions {
-  /// Takes a core for a decode; the caller gives it back.
-  mutating func takeCore() -> CoreShare {
-    let share = (cores ?? .machine).enter()
-    coreShare = share
-    return share
-  }
-
-  /// Borrows idle cores for an image, if its codec can use them.
-  mutating func borrowCores(for info: ImageInfo) {
-    let limit = DecodeThreads.limit(for: info)
-    threadCount = limit > 1 ? coreShare?.extend(to: limit) ?? 1 : 1
-  }
-}

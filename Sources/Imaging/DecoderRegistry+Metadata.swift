@@ -8,16 +8,10 @@ extension DecoderRegistry {
   ///
   /// - Throws: ``ImageError``, as ``info(of:limits:)``.
   public func metadata(of data: Data, limits: DecodeLimits = DecodeLimits()) throws(ImageError) -> ImageMetadata {
-    // The bytes are only read while the closure runs.
-    try unsafe data.withImageBytes { (bytes) throws(ImageError) in
-      try unsafe find(
-        bytes,
-        limits,
-        remote: { (decoder, format) throws(ImageError) in
-          try unsafe decoder.answer(DecodeQuestion(.metadata, limits), about: .bytes(bytes), of: format).metadata
-        },
-      ) { (decoder, info) throws(ImageError) in
-        try unsafe decoder.metadata(of: bytes, info, limits: limits)
+    try find(data, limits) { (image) throws(ImageError) in
+      switch image {
+      case .local(let image): try image.metadata(image.header, limits)
+      case .remote(let image): try image.answer(DecodeQuestion(.metadata, limits)).metadata
       }
     }
   }
@@ -34,30 +28,18 @@ extension DecoderRegistry {
 
   /// As ``frameDelays(of:limits:)``; `known` are the facts of the image, if a decoder has been asked for them.
   func frameDelays(of data: Data, _ limits: DecodeLimits, known: ImageInfo?) throws(ImageError) -> [Double] {
-    // The bytes are only read while the closure runs.
-    let (info, delays) = try unsafe data.withImageBytes { (bytes) throws(ImageError) in
-      try unsafe find(
-        bytes,
-        limits,
-        remote: { (decoder, format) throws(ImageError) -> (ImageInfo, [Double])? in
-          func ask(_ kind: DecodeQuestion.Kind) throws(ImageError) -> DecodeAnswer {
-            try unsafe decoder.answer(DecodeQuestion(kind, limits), about: .bytes(bytes), of: format)
-          }
-          let header = known == nil ? try ask(.info).info : known
-          guard let info = header else { return nil }
-          guard info.isTimed else { return (info, []) }
-          return try ask(.frameDelays).frameDelays.map { (info, $0) }
-        },
-      ) { (decoder, header) throws(ImageError) -> (ImageInfo, [Double])? in
-        let info = known ?? header
-        return (info, info.isTimed ? try unsafe decoder.frameDelays(of: bytes, info) : [])
+    let (info, delays) = try find(data, limits) { (image) throws(ImageError) -> (ImageInfo, [Double])? in
+      switch image {
+      case .local(let image):
+        let info = known ?? image.header
+        return (info, try image.frameDelays(info))
+      case .remote(let image):
+        let header = known == nil ? try image.answer(DecodeQuestion(.info, limits)).info : known
+        guard let info = header else { return nil }
+        guard info.isTimed else { return (info, []) }
+        return try image.answer(DecodeQuestion(.frameDelays, limits)).frameDelays.map { (info, $0) }
       }
     }
     return info.isTimed ? FrameDelay.shown(delays, count: info.frameCount) : [0]
   }
-}
-
-extension ImageInfo {
-  /// True if the frames have durations.
-  fileprivate var isTimed: Bool { frameCount > 1 || duration > 0 }
 }

@@ -13,133 +13,95 @@ extension DecoderRegistry {
     of data: Data,
     limits: DecodeLimits = DecodeLimits(),
   ) throws(ImageError) -> ImageContainer? {
-    // The bytes are only read while the closure runs: row sources do not outlive it.
-    try unsafe data.withImageBytes { (bytes) throws(ImageError) in
-      try unsafe find(
-        bytes,
-        limits,
-        remote: { (decoder, format) throws(ImageError) in
-          try unsafe decoder.answer(DecodeQuestion(.embeddedThumbnail, limits), about: .bytes(bytes), of: format).image
-        },
-      ) { (decoder, header) throws(ImageError) -> ImageContainer?? in
-        guard let file = try unsafe decoder.metadata(of: bytes, header, limits: limits).exifThumbnail else {
-          return .some(nil)
+    try find(data, limits) { (image) throws(ImageError) -> ImageContainer?? in
+      switch image {
+      case .remote(let image): return try image.answer(DecodeQuestion(.embeddedThumbnail, limits)).image
+      case .local(let image):
+        guard let file = try image.metadata(image.header, limits).exifThumbnail else { return .some(nil) }
+        let control = DecodeControl(isCancelled: nil, timeLimit: limits.timeLimit)
+        return try renderThumbnail(file, limits, control) { (own) throws(ImageError) in
+          // The image's header says how both are stored.
+          var info = ImageInfo(
+            format: own.format,
+            storedWidth: own.storedWidth,
+            storedHeight: own.storedHeight,
+            orientation: image.header.orientation,
+          )
+          info.colorProfile = image.header.colorProfile
+          let plan = SamplingPlan(width: info.width, height: info.height)
+          try limits.check(output: plan, of: info)
+          return Renderer(info: info, plan: plan, control: control)
         }
-        return try decodeThumbnail(file, of: header, limits)
       }
     }
   }
-
-  /// Decodes the file of a thumbnail; the image's header decides how both are stored.
-  private func decodeThumbnail(
-    _ file: Data,
-    of header: ImageInfo,
-    _ limits: DecodeLimits,
-  ) throws(ImageError) -> ImageContainer {
-    let control = DecodeControl(isCancelled: nil, timeLimit: limits.timeLimit)
-    // As in `embeddedThumbnail`.
-    return try unsafe file.withImageBytes { (bytes) throws(ImageError) in
-      try unsafe find(bytes, limits, remote: Self.decline) { (decoder, own) throws(ImageError) -> ImageContainer? in
-        var info = ImageInfo(
-          format: own.format,
-          storedWidth: own.storedWidth,
-          storedHeight: own.storedHeight,
-          orientation: header.orientation,
-        )
-        info.colorProfile = header.colorProfile
-        let plan = SamplingPlan(width: info.width, height: info.height)
-        try limits.check(output: plan, of: info)
-        let request = RowRequest(
-          info: own,
-          frame: 0,
-          minimumScale: 1,
-          scales: (1, 1),
-          limits: limits,
-          control: control,
-        )
-        try limits.check(memory: unsafe decoder.memory(of: bytes, request).codec, of: own)
-        guard let source = try unsafe decoder.open(bytes, request) else { return nil }
-        let result = try Renderer(info: info, plan: plan, control: control).render(source, acceptsPartial: false)
-        return ImageContainer(result.bitmap, info: info)
-      }
-    }
-  }
-
-  /// Declines, since a remote decoder decodes a thumbnail only together with its image.
-  private static func decline<R>(_ decoder: any RemoteDecoder, _ format: ImageFormat) throws(ImageError) -> R? { nil }
 
   /// Renders `plan` from the embedded thumbnail of a still image; returns `nil` if there is none that is large
   /// enough.
   func renderThumbnail(
-    of bytes: UnsafeRawBufferPointer,
-    _ decoder: any ImageDecoder,
+    of image: LocalImage,
     _ info: ImageInfo,
     _ plan: SamplingPlan,
     _ options: DecodeOptions,
-    _ control: DecodeControl,
+    _ job: DecodeJob,
   ) throws(ImageError) -> ImageContainer? {
-    guard let file = try unsafe thumbnail(of: bytes, decoder, info, plan, options) else { return nil }
-    let whole = options.request(for: info, plan, control)
-    guard try unsafe showsSame(file, as: bytes, decoder, whole) else { return nil }
+    guard let file = try thumbnail(of: image, info, plan, options.limits),
+      try showsSame(file, as: image, options.request(for: info, plan, job))
+    else { return nil }
     do throws(ImageError) {
-      return try unsafe file.withImageBytes { (bytes) throws(ImageError) in
-        try unsafe find(bytes, options.limits, remote: Self.decline) {
-          (decoder, own) throws(ImageError) -> ImageContainer? in
-          let request = RowRequest(
-            info: own,
-            frame: 0,
-            minimumScale: 1,
-            scales: (1, 1),
-            limits: options.limits,
-            control: control,
-          )
-          try options.limits.check(memory: unsafe decoder.memory(of: bytes, request).codec, of: own)
-          guard let source = try unsafe decoder.open(bytes, request) else { return nil }
-          // The renderer takes it for the image itself, downsampled by its decoder.
-          let result = try options.renderer(for: info, plan, control).render(source, acceptsPartial: false)
-          return ImageContainer(result.bitmap, info: info)
-        }
-      }
+      // The renderer takes it for the image itself, downsampled by its decoder.
+      let renderer = options.renderer(for: info, plan, job)
+      return try renderThumbnail(file, options.limits, job.control) { (_) throws(ImageError) in renderer }
     } catch {
       // A damaged thumbnail says nothing about the image.
       guard error.code == .cancelled || error.code == .outOfTime else { return nil }
       throw error
     }
   }
-}
 
-extension DecoderRegistry {
+  /// Renders the file of a thumbnail, with a renderer for its header.
+  private func renderThumbnail(
+    _ file: Data,
+    _ limits: DecodeLimits,
+    _ control: DecodeControl,
+    _ renderer: (ImageInfo) throws(ImageError) -> Renderer,
+  ) throws(ImageError) -> ImageContainer {
+    try find(file, limits) { (image) throws(ImageError) -> ImageContainer? in
+      // A decoder elsewhere decodes a thumbnail only together with its image.
+      guard case .local(let image) = image else { return nil }
+      let renderer = try renderer(image.header)
+      let request = RowRequest(info: image.header, minimumScale: 1, limits: limits, control: control)
+      try limits.check(memory: image.memory(request).codec, of: image.header)
+      guard let rows = try image.open(request) else { return nil }
+      return ImageContainer(try renderer.render(rows, acceptsPartial: false).bitmap, info: renderer.info)
+    }
+  }
+
   /// Returns the file of a still image's embedded thumbnail, if it is large enough for `plan`.
   private func thumbnail(
-    of bytes: UnsafeRawBufferPointer,
-    _ decoder: any ImageDecoder,
+    of image: LocalImage,
     _ info: ImageInfo,
     _ plan: SamplingPlan,
-    _ options: DecodeOptions,
+    _ limits: DecodeLimits,
   ) throws(ImageError) -> Data? {
     // No thumbnail within 64 KB of EXIF is larger, so it is not searched for.
     guard info.frameCount == 1, max(plan.scales.x * Double(info.width), plan.scales.y * Double(info.height)) <= 1024
     else { return nil }
-    let metadata = try unsafe decoder.metadata(of: bytes, info, limits: options.limits)
+    let metadata = try image.metadata(info, limits)
     guard metadata.fields.agree(with: info), let file = metadata.exifThumbnail,
-      let own = try? self.info(of: file, limits: options.limits), own.stands(for: info, at: plan)
+      let own = try? self.info(of: file, limits: limits), own.stands(for: info, at: plan)
     else { return nil }
     return file
   }
 
   /// Returns `true` if ``decode(_:_:)`` would decode the embedded thumbnail; `beginning` is the start of the file.
   func usesThumbnail(in beginning: Data, _ options: DecodeOptions) -> Bool {
-    // The bytes are only read while the closure runs. Unreadable data has no thumbnail.
-    let uses = try? unsafe beginning.withImageBytes { (bytes) throws(ImageError) in
-      try unsafe find(
-        bytes,
-        options.limits,
-        remote: { (decoder, format) throws(ImageError) in
-          try unsafe decoder.answer(DecodeQuestion(.usesThumbnail, options), about: .bytes(bytes), of: format)
-            .usesThumbnail
-        },
-      ) { (decoder, info) throws(ImageError) -> Bool? in
-        try unsafe thumbnail(of: bytes, decoder, info, options.plan(for: info), options) != nil
+    // Unreadable data has no thumbnail.
+    let uses = try? find(beginning, options.limits) { (image) throws(ImageError) -> Bool? in
+      switch image {
+      case .local(let image):
+        try thumbnail(of: image, image.header, options.plan(for: image.header), options.limits) != nil
+      case .remote(let image): try image.answer(DecodeQuestion(.usesThumbnail, options)).usesThumbnail
       }
     }
     return uses ?? false

@@ -94,79 +94,10 @@ public struct DecoderRegistry: Sendable {
   ///
   /// - Throws: ``ImageError``: `.unrecognised`, `.unsupported`, `.truncated`, `.corrupt`, `.overLimit`.
   public func info(of data: Data, limits: DecodeLimits = DecodeLimits()) throws(ImageError) -> ImageInfo {
-    // The bytes are only read while the closure runs.
-    try unsafe data.withImageBytes { (bytes) throws(ImageError) in
-      try unsafe find(
-        bytes,
-        limits,
-        remote: { (decoder, format) throws(ImageError) in
-          try unsafe decoder.answer(DecodeQuestion(.info, limits), about: .bytes(bytes), of: format).info
-        },
-      ) { (decoder, info) throws(ImageError) in info }
-    }
-  }
-
-  /// Decodes an image upright, at the requested size, using no more pixels than that size needs.
-  ///
-  /// Blocks until done, so do not call it on the main thread. Peak memory is the result and a few rows, for formats
-  /// and sizes whose rows can stream.
-  ///
-  /// - Throws: ``ImageError`` of any code but `.notEncodable`.
-  public func decode(_ data: Data, _ options: DecodeOptions = DecodeOptions()) throws(ImageError) -> ImageContainer {
-    if options.animates, let image = try animation(of: data, options) { return image }
-    var image = try unsafe open(data, DecodeQuestion(.image, options)) {
-      $0.image ?? nil
-    } shortcut: {
-      (bytes, decoder, info, plan, control) throws(ImageError) in
-      guard options.allowsShortcut else { return nil }
-      return try unsafe renderThumbnail(of: bytes, decoder, info, plan, options, control)
-    } render: { (source, info, plan, control) throws(ImageError) in
-      let result = try options.renderer(for: info, plan, control).render(
-        source,
-        acceptsPartial: options.acceptsPartial,
-      )
-      return ImageContainer(result.bitmap, info: info, damage: result.damage)
-    }
-    if options.dynamicRange == .high { image.highRange = try highRange(of: data, options) }
-    return image
-  }
-
-  /// Opens an image and passes its rows to `render`, unless `shortcut` returns a result without them.
-  ///
-  /// A remote decoder answers `question` instead, and `take` takes the result from its answer.
-  func open<R>(
-    _ data: Data,
-    _ question: DecodeQuestion,
-    take: (DecodeAnswer) -> R?,
-    shortcut: (
-      UnsafeRawBufferPointer, any ImageDecoder, ImageInfo, SamplingPlan, DecodeControl
-    ) throws(ImageError) -> R? = { (_, _, _, _, _) throws(ImageError) in nil },
-    render: (any RowSource, ImageInfo, SamplingPlan, DecodeControl) throws(ImageError) -> R,
-  ) throws(ImageError) -> R {
-    var options = question.options
-    let share = options.takeCore()
-    defer { share.leave() }
-    let question = question.with(options)
-    let control = DecodeControl(isCancelled: options.isCancelled, timeLimit: options.limits.timeLimit)
-    try control.check()
-    // The bytes are only read while the closure runs: row sources do not outlive it.
-    return try unsafe data.withImageBytes { (bytes) throws(ImageError) in
-      try unsafe find(
-        bytes,
-        options.limits,
-        remote: { (decoder, format) throws(ImageError) in
-          take(try unsafe decoder.answer(question, about: .bytes(bytes), of: format))
-        },
-      ) { (decoder, header) throws(ImageError) -> R? in
-        guard options.frame >= 0 else { throw .noSuchFrame(options.frame, of: header) }
-        let info = try unsafe decoder.info(ofFrame: options.frame, of: bytes, header, limits: options.limits)
-        try options.limits.check(info)
-        let plan = try options.plan(for: info)
-        if let result = try unsafe shortcut(bytes, decoder, info, plan, control) { return result }
-        options.borrowCores(for: info)
-        let control = try unsafe options.admit(decoder, bytes, plan, info, control)
-        guard let source = try unsafe decoder.open(bytes, options.request(for: info, plan, control)) else { return nil }
-        return try render(source, info, plan, control)
+    try find(data, limits) { (image) throws(ImageError) in
+      switch image {
+      case .local(let image): image.header
+      case .remote(let image): try image.answer(DecodeQuestion(.info, limits)).info
       }
     }
   }
@@ -194,60 +125,46 @@ public struct DecoderRegistry: Sendable {
     return formats
   }
 
-  /// Asks the decoders of the format in turn, until one does not decline.
+  /// Asks the decoders of an image in turn, until `body` does not decline with `nil`.
   ///
-  /// The limits are checked before it is used. A remote decoder is asked by `remote`, which returns `nil` to decline.
-  func find<R>(
+  /// A header is read here, and is within the limits.
+  func find<Output>(
+    _ data: Data,
+    _ limits: DecodeLimits,
+    _ body: (FoundImage) throws(ImageError) -> Output?,
+  ) throws(ImageError) -> Output {
+    // The bytes are only read while the closure runs: row sources do not outlive it.
+    try unsafe data.withImageBytes { (bytes) throws(ImageError) in try unsafe find(bytes, limits, body) }
+  }
+
+  /// As ``find(_:_:_:)``, for bytes that stay until the call returns.
+  func find<Output>(
     _ bytes: UnsafeRawBufferPointer,
     _ limits: DecodeLimits,
-    remote: (any RemoteDecoder, ImageFormat) throws(ImageError) -> R?,
-    _ body: (any ImageDecoder, ImageInfo) throws(ImageError) -> R?,
-  ) throws(ImageError) -> R {
+    _ body: (FoundImage) throws(ImageError) -> Output?,
+  ) throws(ImageError) -> Output {
     let reader = unsafe ByteReader(bytes)
     guard reader.count > 0 else { throw ImageError(.unrecognised, "not an image: it is empty") }
-    func ask(_ format: ImageFormat) throws(ImageError) -> R? {
+    let formats = unsafe ImageFormat.sniff(reader).map { [$0] } ?? recognizedFormats(of: bytes)
+    for format in formats {
       for entry in entries where entry.formats.contains(format) {
+        let image: FoundImage
         switch entry {
         case .local(let decoder):
-          guard let info = try unsafe decoder.info(of: bytes, format: format, limits: limits) else { continue }
-          try limits.check(info)
-          if let result = try body(decoder, info) { return result }
-        case .remote(let decoder):
-          if let result = try remote(decoder, format) { return result }
+          guard let header = try unsafe decoder.info(of: bytes, format: format, limits: limits) else { continue }
+          try limits.check(header)
+          image = unsafe .local(LocalImage(bytes, decoder, header))
+        case .remote(let decoder): image = unsafe .remote(RemoteImage(bytes, decoder, format))
         }
-      }
-      return nil
-    }
-
-    var first = ImageFormat.sniff(reader)
-    if let first {
-      if let result = try ask(first) { return result }
-    } else {
-      for format in unsafe recognizedFormats(of: bytes) {
-        first = first ?? format
-        if let result = try ask(format) { return result }
+        if let output = try body(image) { return output }
       }
     }
-    guard let first else {
+    guard let format = formats.first else {
       let look =
         ImageFormat.describeOther(reader).map { ": it looks like \($0)" } ?? ": its bytes are of no known format"
       throw ImageError(.unrecognised, "not an image\(look)")
     }
-    throw ImageError(.unsupported, format: first, "\(first) images cannot be decoded by this build")
-  }
-}
-
-extension Bitmap {
-  /// Decodes an image with the standard decoders, as ``DecoderRegistry/decode(_:_:)`` does.
-  ///
-  /// Blocks until done.
-  ///
-  /// - Parameters:
-  ///   - data: The encoded image.
-  ///   - size: The requested size. Defaults to `nil`: the image's own size.
-  /// - Throws: ``ImageError`` of any code but `.notEncodable`.
-  public init(decoding data: Data, size: TargetSize? = nil) throws(ImageError) {
-    self = try DecoderRegistry.standard.decode(data, DecodeOptions(size: size)).bitmap
+    throw ImageError(.unsupported, format: format, "\(format) images cannot be decoded by this build")
   }
 }
 

@@ -1,4 +1,4 @@
-package import VitrineRuntime
+import VitrineRuntime
 
 /// Decoded gray levels, in a quarter of the memory of a ``Bitmap`` of the same size.
 ///
@@ -31,7 +31,7 @@ package struct GrayBitmap: Sendable {
     height: Int,
     fill: (UnsafeMutableRawBufferPointer) throws(E) -> Void,
   ) throws(E) {
-    self = try GrayBitmap(width: width, height: height, host: nil) { (levels) throws(E) in
+    self = try GrayBitmap(width: width, height: height, storage: nil) { (levels) throws(E) in
       // All of the storage's bytes.
       try unsafe levels.withUnsafeBufferPointer { (levels) throws(E) in
         try unsafe fill(UnsafeMutableRawBufferPointer(levels))
@@ -39,18 +39,17 @@ package struct GrayBitmap: Sendable {
     }
   }
 
-  /// Makes a bitmap in memory of the host of a decode, if there is one; `write` writes all bytes.
+  /// Makes a bitmap in `storage`, or in memory of its own; `write` writes all bytes.
   package init<E: Error>(
     width: Int,
     height: Int,
-    host: (any DecodeHost)?,
+    storage: PixelStorage?,
     write: (MutableElements<UInt8>) throws(E) -> Void,
   ) throws(E) {
     precondition(width > 0 && height > 0 && width < 1 << 31 && height < 1 << 31, "a bitmap has at least one pixel")
-    (self.width, self.height) = (width, height)
-    storage = PixelStorage(count: width * height, from: host)
+    (self.width, self.height, self.storage) = (width, height, storage ?? PixelStorage(count: width * height))
     // The storage is not shared yet, so it may be written.
-    try write(storage.elements)
+    try write(self.storage.elements)
   }
 
   /// Converts colours to gray levels.
@@ -64,7 +63,7 @@ package struct GrayBitmap: Sendable {
   ///   - background: The level behind transparent pixels. Defaults to white.
   package init(_ bitmap: Bitmap, over background: UInt8 = 255) {
     let straight = bitmap.straightened()
-    self = GrayBitmap(width: bitmap.width, height: bitmap.height, host: nil) { levels in
+    self = GrayBitmap(width: bitmap.width, height: bitmap.height, storage: nil) { levels in
       straight.withElements { pixels in
         for index in levels.indices { levels[index] = Self.level(of: pixels.four(at: 4 * index), over: background) }
       }
@@ -120,53 +119,5 @@ extension Bitmap {
         }
       }
     }
-  }
-}
-
-/// A decoded image in gray levels.
-package struct DecodedGrayImage: Sendable {
-  /// The levels: upright, at the requested size.
-  package let bitmap: GrayBitmap
-  /// The facts of the image's header.
-  package let info: ImageInfo
-  /// The reason why a part of the image is missing, if ``DecodeOptions/acceptsPartial`` allowed that; `nil` for a
-  /// whole image.
-  package let damage: ImageError?
-
-  package init(bitmap: GrayBitmap, info: ImageInfo, damage: ImageError?) {
-    (self.bitmap, self.info, self.damage) = (bitmap, info, damage)
-  }
-}
-
-extension DecoderRegistry {
-  /// Decodes an image to gray levels: upright, at the requested size, in a quarter of the memory.
-  ///
-  /// Rows stream from the decoder to the result, as in ``decode(_:_:)``. Colours become luma (ITU-R BT.709-6, item
-  /// 3.2) on the way. ``ImageInfo/colorModel`` tells whether the image itself was gray. Blocks until done.
-  ///
-  /// - Parameters:
-  ///   - data: The encoded image.
-  ///   - options: The options for decoding; ``DecodeLimits/outputByteCount`` counts one byte a pixel.
-  ///   - background: The level behind transparent and missing pixels. Defaults to white.
-  /// - Returns: The levels, and the facts of the header.
-  /// - Throws: ``ImageError`` of any code but `.notEncodable`.
-  package func decodeGray(
-    _ data: Data,
-    _ options: DecodeOptions = DecodeOptions(),
-    over background: UInt8 = 255,
-  ) throws(ImageError) -> DecodedGrayImage {
-    var question = DecodeQuestion(.gray(over: background), options)
-    question.options.colorSpace = .sRGB
-    let options = question.options
-    let render = { (source: any RowSource, info, plan, control) throws(ImageError) -> DecodedGrayImage in
-      let result = try options.renderer(for: info, plan, control).renderGray(
-        source,
-        over: background,
-        acceptsPartial: options.acceptsPartial,
-      )
-      return DecodedGrayImage(bitmap: result.bitmap, info: info, damage: result.damage)
-    }
-    // Nothing unsafe is done here; `open` is unsafe because its shortcut receives the bytes.
-    return try unsafe open(data, question, take: { $0.gray }, render: render)
   }
 }

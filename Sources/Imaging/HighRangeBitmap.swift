@@ -78,36 +78,3 @@ public struct HighRangeBitmap: Sendable {
     return half >> 15 == 0 ? size : -size
   }
 }
-
-/// A decoder that can decode more than the white of a page.
-package protocol HighRangeDecoding: ImageDecoder {
-  /// Decodes one frame upright at the size of a plan; returns `nil` if nothing in it is brighter than white.
-  func highRange(
-    of bytes: UnsafeRawBufferPointer,
-    _ info: ImageInfo,
-    frame: Int,
-    _ plan: SamplingPlan,
-  ) throws(ImageError) -> HighRangeBitmap?
-}
-
-extension DecoderRegistry {
-  /// Decodes what is brighter than white; returns `nil` if nothing is, or no decoder can.
-  func highRange(of data: Data, _ options: DecodeOptions) throws(ImageError) -> HighRangeBitmap? {
-    // The bytes are only read while the closure runs.
-    try unsafe data.withImageBytes { (bytes) throws(ImageError) in
-      try unsafe find(bytes, options.limits, remote: { (_, _) throws(ImageError) in .some(nil) }) {
-        (decoder, header) throws(ImageError) -> HighRangeBitmap?? in
-        guard let decoder = decoder as? any HighRangeDecoding else { return .some(nil) }
-        let info = try unsafe decoder.info(ofFrame: options.frame, of: bytes, header, limits: options.limits)
-        let plan = try options.plan(for: info)
-        // The decoder's picture and the result, beside the bitmap that is there.
-        let pixels = plan.width * plan.height
-        try options.limits.check(memory: 20 * pixels, of: info)
-        let control = DecodeControl(isCancelled: options.isCancelled, timeLimit: options.limits.timeLimit)
-        _ = try options.memoryShare?.hold(20 * pixels, control)
-        try control.check()
-        return .some(try unsafe decoder.highRange(of: bytes, info, frame: options.frame, plan))
-      }
-    }
-  }
-}

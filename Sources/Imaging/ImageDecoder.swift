@@ -106,6 +106,25 @@ extension VitrineDecoder {
   }
 }
 
+extension ImageDecoder {
+  /// Estimates the memory of opening one frame.
+  package func memory(of bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) -> DecodeMemory {
+    guard let own = self as? any VitrineDecoder else { return DecodeMemory(request.info) }
+    return try unsafe own.memory(for: bytes, request)
+  }
+}
+
+/// A decoder that can decode pixels brighter than white.
+package protocol HighRangeDecoding: ImageDecoder {
+  /// Decodes one frame upright at the size of a plan; returns `nil` if nothing in it is brighter than white.
+  func highRange(
+    of bytes: UnsafeRawBufferPointer,
+    _ info: ImageInfo,
+    frame: Int,
+    _ plan: SamplingPlan,
+  ) throws(ImageError) -> HighRangeBitmap?
+}
+
 /// A request to a decoder to open an image.
 public struct RowRequest: Sendable {
   /// The result of ``ImageDecoder/info(of:format:limits:)``, which is within the limits.

@@ -11,7 +11,8 @@ struct Renderer {
   let control: DecodeControl
   var resampling = ResamplingOptions()
   var colorSpace = ColorSpace.sRGB
-  var host: (any DecodeHost)?
+  /// Returns storage of a number of bytes for the pixels of the result; `nil` to use other memory.
+  var storage: (Int) -> PixelStorage? = { _ in nil }
 
   /// Renders the rows.
   ///
@@ -34,7 +35,7 @@ struct Renderer {
       height: plan.height,
       alpha: source.hasAlpha ? .straight : .opaque,
       colorSpace: colorSpace,
-      host: host,
+      storage: storage(4 * plan.width * plan.height),
     ) { (pixels) throws(ImageError) in
       do throws(ImageError) {
         if isWhole(source), info.orientation == .up {
@@ -68,7 +69,7 @@ struct Renderer {
     if !acceptsPartial, let damage = source.damage { throw damage }
     let transform = ColorTransform(of: source, info, to: colorSpace)
     var damage: ImageError?
-    let bitmap = try GrayBitmap(width: plan.width, height: plan.height, host: host) {
+    let bitmap = try GrayBitmap(width: plan.width, height: plan.height, storage: storage(plan.width * plan.height)) {
       (pixels) throws(ImageError) in
       do throws(ImageError) {
         var writer = GrayWriter(pixels, plan, info.orientation, over: background, isOpaque: !source.hasAlpha)
@@ -89,7 +90,7 @@ struct Renderer {
       control: control,
       resampling: resampling,
       colorSpace: colorSpace,
-      host: host,
+      storage: storage,
     )
   }
 

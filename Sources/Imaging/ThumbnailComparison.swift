@@ -8,8 +8,7 @@ extension DecoderRegistry {
   /// only begun to arrive is compared as far as it goes; without a row the thumbnail is not used.
   func showsSame(
     _ thumbnail: Data,
-    as bytes: UnsafeRawBufferPointer,
-    _ decoder: any ImageDecoder,
+    as image: LocalImage,
     _ request: RowRequest,
   ) throws(ImageError) -> Bool {
     // The rows of other images do not come one by one.
@@ -20,28 +19,31 @@ extension DecoderRegistry {
       limits: request.limits,
       control: request.control,
     )
-    guard let whole = try unsafe strip(of: bytes, decoder, coarse, share: 1) else { return false }
-    let other: Strip? = try unsafe thumbnail.withImageBytes { (bytes) throws(ImageError) in
-      // Damage is reported when the thumbnail is decoded as a whole, or not at all.
-      let info = try? unsafe JPEGDecoder().info(of: bytes, format: .jpeg, limits: request.limits)
-      guard let info = info ?? nil else { return nil }
-      let request = RowRequest(info: info, minimumScale: 1, limits: request.limits, control: request.control)
-      return try unsafe strip(of: bytes, JPEGDecoder(), request, share: whole.share)
+    guard let whole = try strip(of: image, coarse, share: 1) else { return false }
+    let other = try? find(thumbnail, request.limits) { (image) throws(ImageError) -> Result<Strip?, ImageError>? in
+      guard case .local(let image) = image, image.header.format == .jpeg else { return nil }
+      let request = RowRequest(
+        info: image.header,
+        minimumScale: 1,
+        limits: request.limits,
+        control: request.control,
+      )
+      do throws(ImageError) {
+        return .success(try strip(of: image, request, share: whole.share))
+      } catch {
+        return .failure(error)
+      }
     }
-    return other.map { whole.isLike($0) } ?? false
+    // A header that cannot be read is reported when the thumbnail is decoded as a whole, or not at all.
+    return try other?.get().map { whole.isLike($0) } ?? false
   }
 
   /// Reads the first rows of an image; returns `nil` if there is none.
   ///
   /// `share` is the part of a sixteenth of the image that is needed, from 0 to 1.
-  private func strip(
-    of bytes: UnsafeRawBufferPointer,
-    _ decoder: any ImageDecoder,
-    _ request: RowRequest,
-    share: Double,
-  ) throws(ImageError) -> Strip? {
+  private func strip(of image: LocalImage, _ request: RowRequest, share: Double) throws(ImageError) -> Strip? {
     do throws(ImageError) {
-      guard let rows = try unsafe decoder.open(bytes, request) else { return nil }
+      guard let rows = try image.open(request) else { return nil }
       // The thumbnail is stored as the image is.
       guard !rows.isUpright || request.info.orientation == .up else { return nil }
       let wanted = max(1, Int((Double(rows.height) / 16 * share).rounded(.up)))

@@ -30,7 +30,7 @@ struct SandboxDecoder: RemoteDecoder {
       attempt.number += 1
       let worker = try take(WorkerKind(decoding: format), question)
       // Only now, since it may have waited for the worker.
-      question.threadCount = question.options.coreShare?.extend(to: format.row.threads) ?? 1
+      question.job.threadCount = question.job.coreShare?.extend(to: format.row.threads) ?? 1
       var conversation = Conversation(worker, question, format, grace: grace, holdsAll: attempt.holdsAll)
       do throws(Conversation.Failure) {
         let answer = try unsafe conversation.run(input)
@@ -98,12 +98,11 @@ struct SandboxDecoder: RemoteDecoder {
 
   /// Takes a worker; the time of the decode begins afterwards.
   private func take(_ kind: WorkerKind, _ question: DecodeQuestion) throws(ImageError) -> WorkerProcess {
-    let options = question.options
-    let control = DecodeControl(isCancelled: options.isCancelled, timeLimit: nil)
+    let control = DecodeControl(isCancelled: question.options.isCancelled, timeLimit: nil)
     func take() throws(ImageError) -> WorkerProcess {
       try pool.take(kind, question.session) { () throws(ImageError) in try control.check() }
     }
-    guard let share = options.memoryShare else { return try take() }
+    guard let share = question.job.memoryShare else { return try take() }
     return try share.waiting(take)
   }
 

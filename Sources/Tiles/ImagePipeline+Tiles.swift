@@ -24,7 +24,7 @@ extension ImagePipeline {
     let source = try await resources.bytes(for: request)
     // The reader is created on a queue, since a decoder may be a custom one, or in another process.
     let reader = try await resources.decode(source, priority: source.request.priority) {
-      (_, options) throws(ImageError) in
+      (_, options, _) throws(ImageError) in
       try TileReader(source, acceptsPartial: acceptsPartial, options.limits, resources)
     }
     return TiledImage(reader)

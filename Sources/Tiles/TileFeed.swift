@@ -182,8 +182,8 @@ final class TileFeed: Sendable {
       let priority = max(handle.priority, source.request.priority)
       let overview = try await resources.decode(source, isPass: true, priority: priority) { item in
         handle.depend(on: DemandReceiver { if item.priority < $0.priority { item.priority = $0.priority } })
-      } _: { [self] item, options throws(ImageError) in
-        try run(handle, missing, item, options)
+      } _: { [self] item, options, job throws(ImageError) in
+        try run(handle, missing, item, options, job)
       }
       guard let overview else { return .none }
       state.withLock { $0.overview = overview }
@@ -202,6 +202,7 @@ final class TileFeed: Sendable {
     _ missing: Set<TilePlace>,
     _ item: WorkItem,
     _ options: DecodeOptions,
+    _ job: DecodeJob,
   ) throws(ImageError) -> Bitmap? {
     var options = options
     (options.colorSpace, options.acceptsPartial) = (source.request.colorSpace, acceptsPartial)
@@ -210,7 +211,7 @@ final class TileFeed: Sendable {
     let pyramid = TilePyramid.byteCount(grid, base: level, canvas: overviewLevel)
     let held = pyramid + RowRelay<PassTaker>.byteCount + Self.savingLimit
     do throws(ImageError) {
-      _ = try decoders.readRows(of: source.data, options, level: level, held: held, &relay)
+      _ = try decoders.readRows(of: source.data, options, job, level: level, held: held, &relay)
       try relay.finish()
     } catch {
       relay.cancel()

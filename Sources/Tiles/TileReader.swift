@@ -88,7 +88,7 @@ final class TileReader: Sendable {
     if isDrawn { return try await draw(tile, handle) }
     if tile.level >= coarse.levels.lowerBound { return try await stored(tile, coarse, handle) }
     if let index = try await index?.value(handle.priority) {
-      return try await decode(handle) { [grid] options throws(ImageError) in
+      return try await decode(handle) { [grid] options, _ throws(ImageError) in
         try index.tile(tile, of: grid, halvings: max(0, tile.level - 1), options)
       }
     }
@@ -118,10 +118,10 @@ final class TileReader: Sendable {
       let size = grid.size(of: tile.level)
       let part = DrawnPart(ofWidth: size.width, height: size.height, region: region)
       do throws(LoadError) {
-        return try await decode(handle) { [source, decoders] options throws(ImageError) in
+        return try await decode(handle) { [source, decoders] options, job throws(ImageError) in
           var options = options
           options.drawnPart = part
-          return try decoders.decode(source.data, options).bitmap
+          return try decoders.decode(source.data, options, job).bitmap
         }
       } catch {
         guard tile.level < 0, let cause = error.cause as? ImageError,
@@ -145,14 +145,14 @@ final class TileReader: Sendable {
   /// Decodes on the queue of decodes, with the highest priority of the waiting callers.
   private func decode(
     _ handle: TileHandle,
-    _ body: @escaping @Sendable (DecodeOptions) throws(ImageError) -> Bitmap,
+    _ body: @escaping @Sendable (DecodeOptions, DecodeJob) throws(ImageError) -> Bitmap,
   ) async throws(LoadError) -> Bitmap {
     try await resources.decode(source, priority: handle.priority) { item in
       handle.depend(on: item)
-    } _: { [source, acceptsPartial] (_, options) throws(ImageError) in
+    } _: { [source, acceptsPartial] (_, options, job) throws(ImageError) in
       var options = options
       (options.colorSpace, options.acceptsPartial) = (source.request.colorSpace, acceptsPartial)
-      return try body(options)
+      return try body(options, job)
     }
   }
 
@@ -174,11 +174,11 @@ final class TileReader: Sendable {
 
   private func drawOverview(_ maximum: Int) async throws(LoadError) -> Bitmap {
     try await resources.decode(source, priority: source.request.priority) {
-      [source, decoders, acceptsPartial] (_, options) throws(ImageError) in
+      [source, decoders, acceptsPartial] (_, options, job) throws(ImageError) in
       var options = options
       (options.colorSpace, options.acceptsPartial) = (source.request.colorSpace, acceptsPartial)
       options.size = .pixels(Double(maximum))
-      return try decoders.decode(source.data, options).bitmap
+      return try decoders.decode(source.data, options, job).bitmap
     }
   }
 
@@ -222,7 +222,7 @@ final class TileIndex: Sendable {
       result = .success(
         try await resources.decode(source, priority: handle.priority) { item in
           handle.depend(on: item)
-        } _: { [source] (item, options) throws(ImageError) in
+        } _: { [source] (item, options, _) throws(ImageError) in
           do throws(ImageError) {
             return try JPEGIndex(source.data, limits: options.limits) { item.isCancelled }
           } catch {

@@ -6,19 +6,19 @@ import VitrineRuntime
 
 /// The cores that the tool lends to decodes.
 struct CoreTests {
-  private func options(_ arguments: String...) throws -> DecodeOptions {
+  private func cores(_ arguments: String...) throws -> CoreBudget {
     let words = (["--size", "300x300", "-o", "/nowhere/out.png"] + arguments).map { ByteString($0) }
-    return try ThumbnailCommand(Arguments(words[...], options: ThumbnailCommand.manual.options)).options
+    return try ThumbnailCommand(Arguments(words[...], options: ThumbnailCommand.manual.options)).cores
   }
 
   @Test
   func oneJobAtATimeHasOneThread() throws {
-    #expect(try options("--jobs", "1", "a.heic").cores?.count == 1)
+    #expect(try cores("--jobs", "1", "a.heic").count == 1)
   }
 
   @Test
   func aLoneImageMayUseAllCores() throws {
-    let cores = try #require(try options("a.heic").cores)
+    let cores = try cores("a.heic")
 
     #expect(cores.count == min(Batch.standardWidth(for: []), CoreBudget.machine.count))
     #expect(cores.enter().extend(to: 1024) == cores.count)
@@ -27,7 +27,7 @@ struct CoreTests {
   /// Each image of a batch takes its core from the same budget, so that none is left to lend.
   @Test
   func theImagesOfABatchShareTheCores() throws {
-    let cores = try #require(try options("--jobs", "1024", "a.heic").cores)
+    let cores = try cores("--jobs", "1024", "a.heic")
     let shares = (0..<cores.count).map { _ in cores.enter() }
 
     #expect(cores.count == CoreBudget.machine.count)

@@ -34,12 +34,12 @@ struct DecodeThreadTests {
 
   private func threads(
     _ decoder: NotingDecoder,
-    _ change: (inout DecodeOptions) -> Void = { _ in },
+    _ change: (inout DecodeOptions, inout DecodeJob) -> Void = { (_, _) in },
   ) throws -> [Int] {
     var options = DecodeOptions(size: .pixels(4, 4))
-    options.cores = cores
-    change(&options)
-    let error = failure { try DecoderRegistry([decoder]).decode(StubDecoder.file, options) }
+    var job = DecodeJob(cores: cores)
+    change(&options, &job)
+    let error = failure { try DecoderRegistry([decoder]).decode(StubDecoder.file, options, job) }
     #expect(error?.code == .corrupt)
     return decoder.noted.value
   }
@@ -67,18 +67,18 @@ struct DecodeThreadTests {
 
   @Test
   func thereAreNeverMoreThanEight() throws {
-    #expect(try threads(NotingDecoder(format: .heic)) { $0.cores = CoreBudget(count: 100) } == [8])
+    #expect(try threads(NotingDecoder(format: .heic)) { $1.cores = CoreBudget(count: 100) } == [8])
   }
 
   @Test
   func threadsForWhichThereIsNoMemoryAreGivenUp() throws {
     // Room for the image, and for two threads more but not for three.
     let image = StubDecoder.file.count + 4 * 4 * 4
-    let two = try threads(NotingDecoder(format: .heic)) {
-      $0.limits.memoryByteCount = image + 3 * DecodeThreads.byteCount - 1
+    let two = try threads(NotingDecoder(format: .heic)) { (options, _) in
+      options.limits.memoryByteCount = image + 3 * DecodeThreads.byteCount - 1
     }
-    let all = try threads(NotingDecoder(format: .heic)) {
-      $0.limits.memoryByteCount = image + 3 * DecodeThreads.byteCount
+    let all = try threads(NotingDecoder(format: .heic)) { (options, _) in
+      options.limits.memoryByteCount = image + 3 * DecodeThreads.byteCount
     }
 
     #expect(two == [1])
@@ -90,7 +90,7 @@ struct DecodeThreadTests {
     let budget = ByteBudget(limit: 1 << 30)
     let share = MemoryShare(of: budget)
 
-    _ = try threads(NotingDecoder(format: .heic)) { $0.memoryShare = share }
+    _ = try threads(NotingDecoder(format: .heic)) { $1.memoryShare = share }
 
     #expect(budget.heldCount == StubDecoder.file.count + 4 * 4 * 4 + 3 * DecodeThreads.byteCount)
     share.release()

@@ -26,14 +26,14 @@ struct ThreadTests {
     let sandbox = try Sandbox.built { ($0.processes, $0.startsAhead) = (1, false) }
     let cores = CoreBudget(count: 8)
     var options = DecodeOptions()
-    options.cores = CoreBudget(count: 1)
-    let own = try ownDecoders.decode(file, options).bitmap
+    let own = try ownDecoders.decode(file, options, DecodeJob(cores: CoreBudget(count: 1))).bitmap
 
-    options.cores = cores
     // Little more than it needs: stacks and other memory of threads are not the image's.
     for limit in [options.limits.memoryByteCount, 100 << 20, 70 << 20] {
       options.limits.memoryByteCount = limit
-      #expect(try sandbox.decoders.decode(file, options).bitmap.largestDifference(from: own) == 0)
+      #expect(
+        try sandbox.decoders.decode(file, options, DecodeJob(cores: cores)).bitmap.largestDifference(from: own) == 0
+      )
     }
 
     #expect(cores.usedCount == 0)
@@ -48,13 +48,14 @@ struct ThreadTests {
     let cores = CoreBudget(count: 4)
     let calls = Watched(0)
     var options = DecodeOptions()
-    options.cores = cores
     options.isCancelled = {
       calls.change { $0 += 1 }
       return calls.value > 3
     }
 
-    let error = #expect(throws: ImageError.self) { try sandbox.decoders.decode(file, options) }
+    let error = #expect(throws: ImageError.self) {
+      try sandbox.decoders.decode(file, options, DecodeJob(cores: cores))
+    }
 
     #expect(error?.code == .cancelled)
     #expect(cores.usedCount == 0)

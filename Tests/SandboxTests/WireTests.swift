@@ -92,13 +92,13 @@ struct WireTests {
     ]
     for kind in kinds {
       var question = DecodeQuestion(kind, options)
-      question.threadCount = 3
+      question.job.threadCount = 3
       let read = try Self.copy((question, 99, 5), from: (DecodeQuestion(.info, DecodeOptions()), 0, 0)) {
         (message, value) throws(Malformed) in
         try message.code(&value.0, byteCount: &value.1, allowance: &value.2)
       }
       #expect(read.0.kind == kind)
-      #expect(read.0.threadCount == 3)
+      #expect(read.0.job.threadCount == 3)
       #expect((read.1, read.2) == (99, 5))
       #expect(read.0.options.size == options.size)
       #expect(read.0.options.region == options.region)

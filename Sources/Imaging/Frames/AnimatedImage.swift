@@ -66,32 +66,33 @@ public final class AnimatedImage: Sendable {
     decoders: DecoderRegistry = .standard,
     budget: FrameBudget = .shared,
   ) throws(ImageError) {
-    try self.init(data, options, decoders: decoders, budget: budget, queue: FrameStore.queue)
+    try self.init(data, options, DecodeJob(), decoders: decoders, budget: budget, queue: FrameStore.queue)
   }
 
   /// As ``init(_:_:decoders:budget:)``; `queue` decodes the frames.
   init(
     _ data: Data,
     _ options: DecodeOptions = DecodeOptions(),
+    _ job: DecodeJob = DecodeJob(),
     decoders: DecoderRegistry = .standard,
-    budget: FrameBudget,
-    queue: WorkQueue,
+    budget: FrameBudget = .shared,
+    queue: WorkQueue = FrameStore.queue,
   ) throws(ImageError) {
-    var source = try FrameSource(data, options, decoders: decoders)
+    var source = try FrameSource(data, options, job, decoders: decoders)
     guard let first = try source.next() else { throw .noSuchFrame(0, of: source.info) }
     poster = first.bitmap
     (info, delays, self.data, supply) = (source.info, source.delays, data, nil)
     var later = options
+    later.isCancelled = nil
     // The first frame's decode is over, and so is its share of memory.
-    (later.isCancelled, later.memoryShare, later.host) = (nil, nil, nil)
-    let kept = later
+    let (laterOptions, laterJob) = (later, DecodeJob(cores: job.cores))
     store = FrameStore(
       poster: poster,
       count: info.frameCount,
       sourceByteCount: source.heldByteCount,
       budget: budget,
       queue: queue,
-      open: { () throws(ImageError) in try FrameSource(data, kept, decoders: decoders) },
+      open: { () throws(ImageError) in try FrameSource(data, laterOptions, laterJob, decoders: decoders) },
     )
   }
 
@@ -140,12 +141,12 @@ public final class AnimatedImage: Sendable {
 
 extension DecoderRegistry {
   /// Decodes the first frame of an animation, with the others to come; returns `nil` for a still image.
-  func animation(of data: Data, _ options: DecodeOptions) throws(ImageError) -> ImageContainer? {
+  func animation(of data: Data, _ options: DecodeOptions, _ job: DecodeJob) throws(ImageError) -> ImageContainer? {
     guard options.frame == 0, options.region == nil else { return nil }
     let info = try info(of: data, limits: options.limits)
     // Pages have no durations.
     guard info.frameCount > 1, info.duration > 0 else { return nil }
-    let animation = try AnimatedImage(data, options, decoders: self)
+    let animation = try AnimatedImage(data, options, job, decoders: self)
     var image = ImageContainer(animation.poster, info: animation.info)
     image.animation = animation
     return image
@@ -187,7 +188,7 @@ public struct AnimatedImageFrames: ~Copyable {
     guard let position = source?.position, let count = source?.info.frameCount, position < count,
       let frame = try source?.frame(
         at: position,
-        adapt: { ($0.isCancelled, $0.memoryShare) = (isCancelled, memoryShare) },
+        adapt: { (options, job) in (options.isCancelled, job.memoryShare) = (isCancelled, memoryShare) },
       )
     else { return nil }
     guard let change else { return frame }

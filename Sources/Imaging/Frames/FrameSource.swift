@@ -42,6 +42,7 @@ public struct FrameSource: ~Copyable, @unchecked Sendable {
 
   private let data: Data
   private let options: DecodeOptions
+  private let job: DecodeJob
   private let decoders: DecoderRegistry
   /// The frames that build on one another; `nil` if each is decoded by itself.
   private let composed: Composed?
@@ -75,13 +76,23 @@ public struct FrameSource: ~Copyable, @unchecked Sendable {
     _ options: DecodeOptions = DecodeOptions(),
     decoders: DecoderRegistry = .standard,
   ) throws(ImageError) {
+    try self.init(data, options, DecodeJob(), decoders: decoders)
+  }
+
+  /// As ``init(_:_:decoders:)``, within the memory and on the cores of a job.
+  package init(
+    _ data: Data,
+    _ options: DecodeOptions,
+    _ job: DecodeJob,
+    decoders: DecoderRegistry,
+  ) throws(ImageError) {
     var options = options
     (options.frame, options.dynamicRange, options.acceptsPartial) = (0, .standard, false)
     let opened = try Self.open(data, options, decoders)
     let isAnimated = opened.info.frameCount > 1
     let delays = isAnimated ? try decoders.frameDelays(of: data, options.limits, known: opened.info) : [0]
     (info, composed, self.delays, position) = (opened.info, opened.composed, delays, 0)
-    (self.data, self.options, self.decoders, session) = (data, options, decoders, FrameSession())
+    (self.data, self.options, self.job, self.decoders, session) = (data, options, job, decoders, FrameSession())
   }
 
   private static func open(
@@ -92,27 +103,23 @@ public struct FrameSource: ~Copyable, @unchecked Sendable {
     let pinned = PinnedBytes(data)
     let limits = options.limits
     // The reader that may leave this call keeps to the pinned bytes, which live as long.
-    return try unsafe decoders.find(
-      pinned.bytes,
-      limits,
-      remote: { (decoder, format) throws(ImageError) -> (ImageInfo, Composed?)? in
-        let question = DecodeQuestion(.info, limits)
-        return try unsafe decoder.answer(question, about: .bytes(pinned.bytes), of: format).info.map { ($0, nil) }
-      },
-    ) { (decoder, info) throws(ImageError) in
-      guard let frames = decoder as? any FrameDecoding,
-        let reader = try unsafe frames.frames(of: pinned.bytes, info, limits)
-      else { return (info, nil) }
-      let plan = try options.plan(for: info)
-      let control = DecodeControl(isCancelled: options.isCancelled, timeLimit: nil)
-      var later = options
-      later.frame = 1
-      let memory = try unsafe decoder.memory(of: pinned.bytes, later.request(for: info, plan, control))
-      let output = plan.width * plan.height * options.bytesPerPixel
-      let count = memory.total(output: output, decodesInPlace: false).addingSaturating(data.count)
-      try limits.check(memory: count, of: info)
-      let held = memory.codec.addingSaturating(memory.rows)
-      return (info, Composed(reader: reader, bytes: pinned, plan: plan, byteCount: count, heldByteCount: held))
+    return try unsafe decoders.find(pinned.bytes, limits) {
+      (image) throws(ImageError) -> (info: ImageInfo, composed: Composed?)? in
+      switch image {
+      case .remote(let image): return try image.answer(DecodeQuestion(.info, limits)).info.map { ($0, nil) }
+      case .local(let image):
+        let info = image.header
+        guard let reader = try image.frames(limits) else { return (info, nil) }
+        let plan = try options.plan(for: info)
+        var later = options
+        later.frame = 1
+        let memory = try image.memory(later.request(for: info, plan, DecodeJob()))
+        let output = plan.width * plan.height * options.bytesPerPixel
+        let count = memory.total(output: output, decodesInPlace: false).addingSaturating(data.count)
+        try limits.check(memory: count, of: info)
+        let held = memory.codec.addingSaturating(memory.rows)
+        return (info, Composed(reader: reader, bytes: pinned, plan: plan, byteCount: count, heldByteCount: held))
+      }
     }
   }
 
@@ -143,22 +150,24 @@ public struct FrameSource: ~Copyable, @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - index: The index, counted from 0.
-  ///   - adapt: Changes the options that say on whose behalf the frame is decoded.
+  ///   - adapt: Changes the options and the job of this frame.
   /// - Returns: The frame.
   /// - Throws: ``ImageError`` of any code but `.notEncodable`.
   package mutating func frame(
     at index: Int,
-    adapt: (inout DecodeOptions) -> Void = { _ in },
+    adapt: (inout DecodeOptions, inout DecodeJob) -> Void = { (_, _) in },
   ) throws(ImageError) -> AnimationFrame {
     guard (0..<info.frameCount).contains(index) else { throw .noSuchFrame(index, of: info) }
-    var options = options
-    adapt(&options)
+    var (options, job) = (options, job)
+    adapt(&options, &job)
     options.frame = index
     let bitmap: Bitmap
     if let composed {
-      bitmap = try Self.bitmap(composed, info, options)
+      bitmap = try Self.bitmap(composed, info, options, job)
     } else {
-      bitmap = try decoders.frame(of: data, options, in: session)
+      var question = DecodeQuestion(.image, options, job)
+      question.session = session
+      bitmap = try decoders.picture(of: data, question).bitmap
     }
     position = index + 1
     return AnimationFrame(bitmap: bitmap, index: index, delay: delays[index])
@@ -174,51 +183,13 @@ public struct FrameSource: ~Copyable, @unchecked Sendable {
     _ composed: Composed,
     _ info: ImageInfo,
     _ options: DecodeOptions,
+    _ job: DecodeJob,
   ) throws(ImageError) -> Bitmap {
-    var control = DecodeControl(isCancelled: options.isCancelled, timeLimit: options.limits.timeLimit)
-    try control.check()
-    let output = 4 * composed.plan.width * composed.plan.height
-    var hasWaited = try options.memoryShare?.hold(composed.byteCount, control) ?? false
-    if let host = options.host, try host.permit(info, memory: composed.byteCount, output: output) { hasWaited = true }
-    if hasWaited { control = control.restarted() }
-    let rows = try composed.reader.open(options.request(for: info, composed.plan, control))
-    return try options.renderer(for: info, composed.plan, control).render(rows, acceptsPartial: false).bitmap
-  }
-}
-
-/// The frames of one ``FrameSource``, named so that another process can keep what the next frame builds on.
-package struct FrameSession: Hashable, Sendable {
-  /// A number that no other session of this process has; above 0.
-  package let number: Int
-
-  package init(number: Int) { self.number = number }
-
-  /// Makes a new session.
-  init() {
-    number = Self.last.withLock { last in
-      last += 1
-      return last
-    }
-  }
-
-  private static let last = Lock(0)
-}
-
-extension DecoderRegistry {
-  /// Decodes a frame of an image whose frames do not build on one another, or which another process decodes.
-  fileprivate func frame(
-    of data: Data,
-    _ options: DecodeOptions,
-    in session: FrameSession,
-  ) throws(ImageError) -> Bitmap {
-    var question = DecodeQuestion(.image, options)
-    question.session = session
-    return try unsafe open(data, question) {
-      $0.image ?? nil
-    } render: { (source, info, plan, control) throws(ImageError) in
-      let result = try options.renderer(for: info, plan, control).render(source, acceptsPartial: false)
-      return ImageContainer(result.bitmap, info: info)
-    }.bitmap
+    var job = job
+    try job.begin(options)
+    try job.hold(composed.byteCount, output: 4 * composed.plan.width * composed.plan.height, of: info)
+    let rows = try composed.reader.open(options.request(for: info, composed.plan, job))
+    return try options.renderer(for: info, composed.plan, job).render(rows, acceptsPartial: false).bitmap
   }
 }
 

@@ -376,7 +376,7 @@ final class FrameStore: Sendable {
     var bitmap: Result<Bitmap, ImageError>
     do throws(ImageError) {
       if work.source == nil { work.source = try open() }
-      let frame = try work.source?.frame(at: index) { $0.isCancelled = isCancelled }
+      let frame = try work.source?.frame(at: index) { (options, _) in options.isCancelled = isCancelled }
       guard let frame else { throw ImageError(.noSuchFrame, "no frame \(index)") }
       bitmap = .success(try change?(frame.bitmap, isCancelled) ?? frame.bitmap)
     } catch {

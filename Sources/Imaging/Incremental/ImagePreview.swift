@@ -26,6 +26,16 @@ public struct ImagePreview: Sendable {
   }
 }
 
+/// The reason for which the beginning of a file is decoded.
+package enum PreviewPurpose: String, Hashable, Sendable, CaseIterable {
+  /// A preview, which the image replaces.
+  case preview
+  /// The image itself, from the thumbnail in EXIF.
+  case thumbnail
+  /// The image itself, from the first scans of a progressive JPEG.
+  case scans
+}
+
 /// The policy for previews while an image loads: how many, and of which parts.
 ///
 /// It measures bytes, not seconds, so that the same bytes give the same previews at any speed.

@@ -172,7 +172,7 @@ public struct IncrementalDecoder: Sendable {
     return pending(data.prefix(count), .scans)
   }
 
-  private func pending(_ data: Data, _ purpose: PendingPreview.Purpose) -> PendingPreview {
+  private func pending(_ data: Data, _ purpose: PreviewPurpose) -> PendingPreview {
     PendingPreview(
       purpose: purpose,
       data: data,

@@ -2,9 +2,7 @@ package import VitrineRuntime
 
 /// The beginning of a file, ready to be decoded.
 package struct PendingPreview: Sendable {
-  package enum Purpose: String, Hashable, Sendable { case preview, thumbnail, scans }
-
-  let purpose: Purpose
+  let purpose: PreviewPurpose
   package let data: Data
   let options: DecodeOptions
   let showsRows: Bool
@@ -19,46 +17,24 @@ package struct PendingPreview: Sendable {
   /// Decodes it; returns `nil` if it shows too little.
   ///
   /// - Parameters:
-  ///   - share: The share of a budget that several decodes have in common.
+  ///   - job: The memory of the decode. Defaults to none of its own.
   ///   - isCancelled: Called in place of that of the options.
   /// - Returns: The preview.
   /// - Throws: ``ImageError``: `.cancelled`, `.outOfTime`, `.overLimit`.
   package func decode(
-    _ share: MemoryShare? = nil,
+    _ job: DecodeJob = DecodeJob(),
     isCancelled: (@Sendable () -> Bool)? = nil,
   ) throws(ImageError) -> ImagePreview? {
-    var options = options
-    options.memoryShare = share
+    var (options, job) = (options, job)
     if let isCancelled { options.isCancelled = isCancelled }
-    defer { share?.release() }
-    let control = DecodeControl(isCancelled: options.isCancelled, timeLimit: options.limits.timeLimit)
-    try control.check()
+    defer { job.memoryShare?.release() }
+    try job.begin(options)
     do throws(ImageError) {
-      // The bytes are only read while the closure runs: row sources do not outlive it.
-      return try unsafe data.withImageBytes { (bytes) throws(ImageError) in
-        let question = DecodeQuestion(.preview(purpose, showsRows: showsRows), options)
-        return try unsafe decoders.find(
-          bytes,
-          options.limits,
-          remote: { (decoder, format) throws(ImageError) in
-            try unsafe decoder.answer(question, about: .bytes(bytes), of: format).preview
-          },
-        ) { (decoder, info) throws(ImageError) -> ImagePreview?? in
-          let plan = try options.plan(for: info)
-          if purpose == .thumbnail {
-            let image = try unsafe decoders.renderThumbnail(of: bytes, decoder, info, plan, options, control)
-            return image.map {
-              ImagePreview(bitmap: $0.bitmap, info: info, detail: .whole, byteCount: data.count)
-            }
-          }
-          let control = try unsafe options.admit(decoder, bytes, plan, info, control)
-          let request = options.request(for: info, plan, control)
-          guard let source = try unsafe open(bytes, request, decoder) else { return nil }
-          let (bitmap, _, shown) = try options.renderer(for: info, plan, control)
-            .render(source, acceptsPartial: true)
-          guard shown == 1 || (showsRows && shown > 0) else { return .some(nil) }
-          let detail = shown == 1 ? ImagePreview.Detail.whole : .rows(share: shown)
-          return ImagePreview(bitmap: bitmap, info: info, detail: detail, byteCount: data.count)
+      return try decoders.find(data, options.limits) { [options, job] (image) throws(ImageError) -> ImagePreview?? in
+        switch image {
+        case .local(let image): return try decode(image, options, job)
+        case .remote(let image):
+          return try image.answer(DecodeQuestion(.preview(purpose, showsRows: showsRows), options, job)).preview
         }
       }
     } catch {
@@ -69,12 +45,24 @@ package struct PendingPreview: Sendable {
     }
   }
 
-  private func open(
-    _ bytes: UnsafeRawBufferPointer,
-    _ request: RowRequest,
-    _ decoder: any ImageDecoder,
-  ) throws(ImageError) -> (any RowSource)? {
-    guard let decoder = decoder as? any PrefixDecoding else { return try unsafe decoder.open(bytes, request) }
-    return try unsafe decoder.openPrefix(bytes, request)
+  /// Decodes it in this process, step by step; returns `nil` if the decoder declines.
+  private func decode(
+    _ image: LocalImage,
+    _ options: DecodeOptions,
+    _ job: DecodeJob,
+  ) throws(ImageError) -> ImagePreview?? {
+    var job = job
+    let info = image.header
+    let plan = try options.plan(for: info)
+    if purpose == .thumbnail {
+      let thumbnail = try decoders.renderThumbnail(of: image, info, plan, options, job)
+      return thumbnail.map { ImagePreview(bitmap: $0.bitmap, info: info, detail: .whole, byteCount: data.count) }
+    }
+    try job.admit(image, info, plan, options)
+    guard let rows = try image.openPrefix(options.request(for: info, plan, job)) else { return nil }
+    let (bitmap, _, shown) = try options.renderer(for: info, plan, job).render(rows, acceptsPartial: true)
+    guard shown == 1 || (showsRows && shown > 0) else { return .some(nil) }
+    let detail = shown == 1 ? ImagePreview.Detail.whole : .rows(share: shown)
+    return ImagePreview(bitmap: bitmap, info: info, detail: detail, byteCount: data.count)
   }
 }

@@ -3,7 +3,7 @@ import VitrineRuntime
 /// The memory of a bitmap's pixels, which is written once.
 // @unchecked: written only before the initialiser that made it returns, read only after.
 @safe
-final class PixelStorage: @unchecked Sendable {
+package final class PixelStorage: @unchecked Sendable {
   let buffer: UnsafeMutableRawBufferPointer
   /// The bytes, valid while the storage lives.
   var elements: MutableElements<UInt8> { unsafe MutableElements(buffer) }

@@ -20,14 +20,11 @@ package protocol DecodeHost: AnyObject, Sendable {
   func memory(byteCount: Int) -> UnsafeMutableRawBufferPointer?
 }
 
-extension PixelStorage {
-  /// Memory that the host of a decode provides, or memory of its own.
-  convenience init(count: Int, from host: (any DecodeHost)?) {
-    if let shared = unsafe host?.memory(byteCount: count) {
-      precondition(shared.count == count)
-      unsafe self.init(borrowing: shared)
-    } else {
-      self.init(count: count)
-    }
+extension DecodeHost {
+  /// Returns storage for the pixels of the result; `nil` to use other memory.
+  func storage(byteCount: Int) -> PixelStorage? {
+    guard let memory = unsafe memory(byteCount: byteCount) else { return nil }
+    precondition(memory.count == byteCount)
+    return unsafe PixelStorage(borrowing: memory)
   }
 }

@@ -15,29 +15,25 @@ package struct DecodeQuestion: Sendable {
     /// The image in gray levels over a background.
     case gray(over: UInt8)
     /// A preview; the bytes are the beginning of the file.
-    case preview(PendingPreview.Purpose, showsRows: Bool)
+    case preview(PreviewPurpose, showsRows: Bool)
   }
 
   /// The subject.
   package let kind: Kind
   /// The options; for questions that need only limits, those.
   package var options: DecodeOptions
-  /// The maximum number of threads to answer with.
-  package var threadCount = 1
+  /// The circumstances of the decode; in another process, its own.
+  package var job: DecodeJob
   /// The frames that are decoded one after another, this among them.
   package var session: FrameSession?
 
-  package init(_ kind: Kind, _ options: DecodeOptions) {
-    (self.kind, self.options) = (kind, options)
+  package init(_ kind: Kind, _ options: DecodeOptions, _ job: DecodeJob = DecodeJob()) {
+    (self.kind, self.options, self.job) = (kind, options, job)
     if case .gray = kind { self.options.bytesPerPixel = 1 }
   }
 
-  /// Returns the same question with other options.
-  func with(_ options: DecodeOptions) -> DecodeQuestion {
-    var question = self
-    question.options = options
-    return question
-  }
+  /// True if a smaller picture in the file may stand for the image.
+  var allowsShortcut: Bool { kind == .image && session == nil && options.allowsShortcut }
 
   package init(_ kind: Kind, _ limits: DecodeLimits) {
     var options = DecodeOptions()
@@ -96,6 +92,21 @@ extension DecodeAnswer {
   }
 }
 
+/// A decoded image in gray levels.
+package struct DecodedGrayImage: Sendable {
+  /// The levels: upright, at the requested size.
+  package let bitmap: GrayBitmap
+  /// The facts of the image's header.
+  package let info: ImageInfo
+  /// The reason why a part of the image is missing, if ``DecodeOptions/acceptsPartial`` allowed that; `nil` for a
+  /// whole image.
+  package let damage: ImageError?
+
+  package init(bitmap: GrayBitmap, info: ImageInfo, damage: ImageError?) {
+    (self.bitmap, self.info, self.damage) = (bitmap, info, damage)
+  }
+}
+
 /// The encoded image that a question is about.
 @unsafe
 package enum DecodeInput {
@@ -123,47 +134,4 @@ package protocol RemoteDecoder: Sendable {
     about input: DecodeInput,
     of format: ImageFormat,
   ) throws(ImageError) -> DecodeAnswer
-}
-
-extension DecoderRegistry {
-  /// Answers a question about a large file of which no more than the beginning is read here; blocks until done.
-  ///
-  /// - Returns: `nil` if the file must be read as a whole: it is decoded in this process, or needs several questions.
-  /// - Throws: ``ImageError`` of any code but `.notEncodable`.
-  package func answer(_ question: DecodeQuestion, about file: LargeFile) throws(ImageError) -> DecodeAnswer? {
-    var options = question.options
-    let format = file.beginning.reading(ImageFormat.sniff)
-    guard !options.animates, options.dynamicRange == .standard, let format, let decoder = remote(for: format) else {
-      return nil
-    }
-    let share = options.takeCore()
-    defer { share.leave() }
-    try DecodeControl(isCancelled: options.isCancelled, timeLimit: options.limits.timeLimit).check()
-    return try unsafe decoder.answer(question.with(options), about: .file(file), of: format)
-  }
-
-  /// Answers a question with the decoders of this registry; blocks until done.
-  ///
-  /// - Throws: ``ImageError`` of any code but `.notEncodable`.
-  package func answer(_ question: DecodeQuestion, about data: Data) throws(ImageError) -> DecodeAnswer {
-    let options = question.options
-    switch question.kind {
-    case .info: return .info(try info(of: data, limits: options.limits))
-    case .metadata: return .metadata(try metadata(of: data, limits: options.limits))
-    case .frameDelays: return .frameDelays(try frameDelays(of: data, limits: options.limits))
-    case .embeddedThumbnail: return .image(try embeddedThumbnail(of: data, limits: options.limits))
-    case .usesThumbnail: return .usesThumbnail(usesThumbnail(in: data, options))
-    case .image: return .image(try decode(data, options))
-    case .gray(let background): return .gray(try decodeGray(data, options, over: background))
-    case .preview(let purpose, let showsRows):
-      let pending = PendingPreview(
-        purpose: purpose,
-        data: data,
-        options: options,
-        showsRows: showsRows,
-        decoders: self,
-      )
-      return .preview(try pending.decode(options.memoryShare))
-    }
-  }
 }

@@ -30,6 +30,7 @@ extension DecoderRegistry {
   /// - Parameters:
   ///   - data: The encoded image.
   ///   - options: The options; size, region and quality are ignored.
+  ///   - job: The memory of the decode. Defaults to none of its own.
   ///   - level: The number of times that the picture may be halved while it is decoded, 0 to 3. Decoders that cannot,
   ///     do not.
   ///   - held: The bytes that the taker holds.
@@ -39,74 +40,75 @@ extension DecoderRegistry {
   package func readRows(
     of data: Data,
     _ options: DecodeOptions,
+    _ job: DecodeJob = DecodeJob(),
     level: Int,
     held: Int,
     _ taker: inout some RowTaking,
   ) throws(ImageError) -> ImageError? {
-    let control = DecodeControl(isCancelled: options.isCancelled, timeLimit: options.limits.timeLimit)
-    try control.check()
-    // The bytes are only read while the closure runs: row sources do not outlive it.
-    let result = try unsafe data.withImageBytes { (bytes) throws(ImageError) -> Result<Void, ImageError> in
-      try unsafe find(
-        bytes,
-        options.limits,
-        remote: { (decoder, format) throws(ImageError) in
-          try unsafe read(from: decoder, bytes, format, options, &taker)
-        },
-      ) { (decoder, header) throws(ImageError) -> Result<Void, ImageError>? in
-        guard options.frame >= 0 else { throw .noSuchFrame(options.frame, of: header) }
-        let info = try unsafe decoder.info(ofFrame: options.frame, of: bytes, header, limits: options.limits)
-        try options.limits.check(info)
-        func request(_ level: Int, _ control: DecodeControl) -> RowRequest {
-          RowRequest(
-            info: info,
-            frame: options.frame,
-            minimumScale: 1 / Double(1 << level),
-            colorSpace: options.colorSpace,
-            limits: options.limits,
-            control: control,
-          )
-        }
-        let memory = try unsafe decoder.memory(of: bytes, request(level, control))
-        let total = memory.total(output: held, decodesInPlace: false).addingSaturating(bytes.count)
-        try options.limits.check(memory: total, of: info)
-        let hasWaited = try options.memoryShare?.hold(total, control) ?? false
-        let own = hasWaited ? control.restarted() : control
-        guard var rows = try unsafe decoder.open(bytes, request(level, own)) else { return nil }
-        var reached = rows.level(of: info)
-        if reached == nil {
-          // It delivers a size that no level has.
-          guard let whole = try unsafe decoder.open(bytes, request(0, own)) else { return nil }
-          (rows, reached) = (whole, whole.level(of: info))
-        }
-        guard let reached else {
-          throw ImageError(.unsupported, format: info.format, "the decoder does not deliver the picture's own size")
-        }
-        let head = RowHead(
-          info: info,
-          orientation: rows.isUpright ? .up : info.orientation,
-          level: reached,
-          hasAlpha: rows.hasAlpha,
-        )
-        return try rows.deliver(head, options, own, &taker)
+    var job = job
+    try job.begin(options)
+    let result = try find(data, options.limits) { [job] (image) throws(ImageError) -> Result<Void, ImageError>? in
+      switch image {
+      case .local(let image): try read(from: image, options, level: level, held: held, job, &taker)
+      case .remote(let image): try read(from: image, options, job, &taker)
       }
     }
     guard case .failure(let damage) = result else { return nil }
     return damage
   }
 
-  /// Reads the rows that another process decodes, in as many parts as the limit on an output takes.
+  /// Reads the rows that this process decodes; returns `nil` if the decoder declines.
   private func read(
-    from decoder: any RemoteDecoder,
-    _ bytes: UnsafeRawBufferPointer,
-    _ format: ImageFormat,
+    from image: LocalImage,
     _ options: DecodeOptions,
+    level: Int,
+    held: Int,
+    _ job: DecodeJob,
     _ taker: inout some RowTaking,
   ) throws(ImageError) -> Result<Void, ImageError>? {
-    guard let info = try unsafe decoder.answer(DecodeQuestion(.info, options), about: .bytes(bytes), of: format).info
-    else {
-      return nil
+    var job = job
+    let info = try image.info(ofFrame: options.frame, options.limits)
+    func request(_ level: Int) -> RowRequest {
+      RowRequest(
+        info: info,
+        frame: options.frame,
+        minimumScale: 1 / Double(1 << level),
+        colorSpace: options.colorSpace,
+        limits: options.limits,
+        control: job.control,
+      )
     }
+    let memory = try image.memory(request(level))
+    let total = memory.total(output: held, decodesInPlace: false).addingSaturating(image.byteCount)
+    try options.limits.check(memory: total, of: info)
+    try job.hold(total, output: held, of: info)
+    guard var rows = try image.open(request(level)) else { return nil }
+    var reached = rows.level(of: info)
+    if reached == nil {
+      // It delivers a size that no level has.
+      guard let whole = try image.open(request(0)) else { return nil }
+      (rows, reached) = (whole, whole.level(of: info))
+    }
+    guard let reached else {
+      throw ImageError(.unsupported, format: info.format, "the decoder does not deliver the picture's own size")
+    }
+    let head = RowHead(
+      info: info,
+      orientation: rows.isUpright ? .up : info.orientation,
+      level: reached,
+      hasAlpha: rows.hasAlpha,
+    )
+    return try rows.deliver(head, options, job.control, &taker)
+  }
+
+  /// Reads the rows that another process decodes, in as many parts as the limit on an output takes.
+  private func read(
+    from image: RemoteImage,
+    _ options: DecodeOptions,
+    _ job: DecodeJob,
+    _ taker: inout some RowTaking,
+  ) throws(ImageError) -> Result<Void, ImageError>? {
+    guard let info = try image.answer(DecodeQuestion(.info, options, job)).info else { return nil }
     var options = options
     (options.size, options.animates, options.dynamicRange) = (nil, false, .standard)
     let most = min(options.limits.outputByteCount, options.limits.memoryByteCount / 2)
@@ -117,30 +119,27 @@ extension DecoderRegistry {
     var hasBegun = false
     while row < height {
       options.region = rowCount >= height ? nil : PixelRegion(x: 0, y: row, width: info.width, height: rowCount)
-      guard
-        let image = try unsafe decoder.answer(DecodeQuestion(.image, options), about: .bytes(bytes), of: format).image
-          ?? nil
-      else { return nil }
+      guard let part = try image.answer(DecodeQuestion(.image, options, job)).image ?? nil else { return nil }
       if !hasBegun {
         let head = RowHead(
-          info: image.info,
+          info: part.info,
           orientation: .up,
           level: 0,
-          hasAlpha: image.info.hasAlpha || image.bitmap.alpha != .opaque,
+          hasAlpha: part.info.hasAlpha || part.bitmap.alpha != .opaque,
         )
         try taker.begin(head)
-        (hasBegun, height) = (true, image.info.height)
+        (hasBegun, height) = (true, part.info.height)
       }
-      try unsafe image.bitmap.withUnsafeBytes { (pixels) throws(ImageError) in
-        let bitmap = image.bitmap
+      try unsafe part.bitmap.withUnsafeBytes { (pixels) throws(ImageError) in
+        let bitmap = part.bitmap
         for index in 0..<bitmap.height {
           let start = index * bitmap.bytesPerRow
           // The slice checks the bounds.
           try unsafe taker.take(UnsafeRawBufferPointer(rebasing: pixels[start..<start + 4 * bitmap.width]))
         }
       }
-      damage = damage ?? image.damage
-      row += image.bitmap.height
+      damage = damage ?? part.damage
+      row += part.bitmap.height
     }
     return damage.map { .failure($0) } ?? .success(())
   }

@@ -127,7 +127,7 @@ struct Conversation {
 
   /// Holds the bytes that the worker may hold without asking, and returns their number.
   private mutating func hold() throws(Failure) -> Int {
-    let (all, share) = (question.options.limits.memoryByteCount, question.options.memoryShare)
+    let (all, share) = (question.options.limits.memoryByteCount, question.job.memoryShare)
     guard holdsAll else {
       let count = min(Self.usualByteCount, all)
       return share?.tryHold(count) ?? true ? count : 0
@@ -176,7 +176,7 @@ struct Conversation {
     guard !holdsAll else { return (pixels, false) }
     // The pixels are held twice for a moment.
     let held = needs.memory.addingSaturating(pixels)
-    let hasWaited = try options.memoryShare?.hold(held, control) ?? false
+    let hasWaited = try question.job.memoryShare?.hold(held, control) ?? false
     let time = options.limits.timeLimit ?? .seconds(60)
     worker.limit(memory: held.addingSaturating(kept), isEstimate: true, time: time)
     return (pixels, hasWaited)

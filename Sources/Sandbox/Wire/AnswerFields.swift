@@ -126,7 +126,7 @@ package struct AnswerFields {
       written: message.isWriting ? (bitmap.width, bitmap.height, range) : nil,
     )
     guard !message.isWriting else { return }
-    bitmap = GrayBitmap(width: place.width, height: place.height, host: nil) { $0.update(from: place.bytes) }
+    bitmap = GrayBitmap(width: place.width, height: place.height, storage: nil) { $0.update(from: place.bytes) }
   }
 }
 

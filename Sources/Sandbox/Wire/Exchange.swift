@@ -118,7 +118,7 @@ extension Message {
   package mutating func code(_ kind: inout DecodeQuestion.Kind) throws(Malformed) {
     let plain: [DecodeQuestion.Kind] = [.info, .metadata, .frameDelays, .embeddedThumbnail, .usesThumbnail, .image]
     var (number, background) = (plain.firstIndex(of: kind) ?? 0, 0)
-    var (purpose, showsRows) = (PendingPreview.Purpose.preview, false)
+    var (purpose, showsRows) = (PreviewPurpose.preview, false)
     switch kind {
     case .gray(let level): (number, background) = (plain.count, Int(level))
     case .preview(let known, let rows): (number, purpose, showsRows) = (plain.count + 1, known, rows)
@@ -146,12 +146,12 @@ extension Message {
     try code(&options)
     try code(&byteCount, "number of bytes", in: 1...SharedMapping.limit)
     try code(&allowance, "allowance", in: 0 ... .max)
-    var threads = question.threadCount
+    var threads = question.job.threadCount
     try code(&threads, "number of threads", in: 1...DecodeThreads.limit)
     var session = question.session?.number ?? 0
     try code(&session, "session", in: 0 ... .max)
     question = DecodeQuestion(kind, options)
-    question.threadCount = threads
+    question.job.threadCount = threads
     if session > 0 { question.session = FrameSession(number: session) }
   }
 
@@ -159,8 +159,4 @@ extension Message {
     try code(&role, "kind of memory")
     try code(&byteCount, "number of bytes", in: 1...SharedMapping.limit)
   }
-}
-
-extension PendingPreview.Purpose: CaseIterable {
-  package static var allCases: [PendingPreview.Purpose] { [.preview, .thumbnail, .scans] }
 }

@@ -67,9 +67,8 @@ package final class SandboxWorker: DecodeHost, @unchecked Sendable {
     replaced = []
     isPermitted = false
     clearOutput()
-    question.options.host = self
-    // Those that the program lends; it runs more workers beside this one.
-    question.options.cores = CoreBudget(count: question.threadCount)
+    // The cores are lent by the program, which runs more workers beside this one.
+    question.job = DecodeJob(cores: CoreBudget(count: question.job.threadCount), host: self)
     // Decoders ask now and then while they read. Otherwise a large file would fill the memory.
     question.options.isCancelled = { [self] in
       file?.forget()
@@ -112,7 +111,7 @@ package final class SandboxWorker: DecodeHost, @unchecked Sendable {
     guard let session = question.session, question.kind == .image else {
       return try decoders.answer(question, about: data)
     }
-    return .image(try frame(session, question.options, of: data))
+    return .image(try frame(session, question, of: data))
   }
 
   // MARK: Animations
@@ -134,18 +133,19 @@ package final class SandboxWorker: DecodeHost, @unchecked Sendable {
   /// Decodes a frame; what the next one builds on stays, as long as there is room.
   private func frame(
     _ session: FrameSession,
-    _ options: DecodeOptions,
+    _ question: DecodeQuestion,
     of data: Data,
   ) throws(ImageError) -> ImageContainer {
+    let options = question.options
     let animation: Animation
     if let index = animations.firstIndex(where: { $0.session == session }) {
       animation = animations.remove(at: index)
     } else {
       // A copy, since the program puts other images into the input.
-      animation = Animation(session, try FrameSource(Data(Array(data)), options, decoders: decoders))
+      animation = Animation(session, try FrameSource(Data(Array(data)), options, question.job, decoders: decoders))
     }
-    let frame = try animation.frames.frame(at: options.frame) { kept in
-      kept.host = self
+    let frame = try animation.frames.frame(at: options.frame) { (kept, job) in
+      job.host = self
       kept.isCancelled = options.isCancelled
       kept.limits.timeLimit = options.limits.timeLimit
     }

@@ -79,15 +79,14 @@ extension ImageLoad {
     let share = MemoryShare(of: context.decodeBudget)
     var options = options
     if let item { options.isCancelled = { item.isCancelled } }
-    options.memoryShare = share
-    let decoders = context.decoders
+    let (decoders, job) = (context.decoders, DecodeJob(memoryShare: share, cores: context.decodeCores))
     do throws(ImageError) {
       return try context.decodeWatch.run(item, share) {
         decoders.decoders(for: request, of: data).format(of: data)
       } onStuck: { [source] error in
         _ = BorrowedThread.run { queued?.end(.failure(LoadError(error, .decode, source))) }
       } _: { () throws(ImageError) in
-        try decoders.decoders(for: request, of: data).decode(data, options)
+        try decoders.decoders(for: request, of: data).decode(data, options, job)
       }
     } catch {
       throw LoadError(error, .decode, source)

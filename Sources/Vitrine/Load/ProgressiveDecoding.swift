@@ -150,7 +150,7 @@ final class ProgressiveDecoding: Sendable {
         ImageFormat.sniff(pending.data)
       } onStuck: { _ in
       } _: { () throws(ImageError) in
-        try pending.decode(share, isCancelled: { item.isCancelled })
+        try pending.decode(DecodeJob(memoryShare: share), isCancelled: { item.isCancelled })
       }
       guard let shown = shown ?? nil, !item.isCancelled else { return }
       var container = ImageContainer(shown.bitmap, info: shown.info)

@@ -47,11 +47,10 @@ package struct PipelineResources: Sendable {
     context.decoders.decoders(for: source.request, of: source.data)
   }
 
-  /// The options of a decode: limits, and the cores that all decodes share.
-  package var decodeOptions: DecodeOptions {
+  /// The options of a decode: limits.
+  private var decodeOptions: DecodeOptions {
     var options = DecodeOptions()
     options.limits = context.configuration.decodeLimits
-    options.cores = context.decodeCores
     return options
   }
 
@@ -66,7 +65,8 @@ package struct PipelineResources: Sendable {
   ///   - isPass: A Boolean value that indicates whether the decode takes seconds. Defaults to `false`.
   ///   - priority: The priority.
   ///   - begun: A closure that receives the item, whose priority may change.
-  ///   - body: The decode, with options that have its memory and its cancellation.
+  ///   - body: The decode, with options that have its limits and its cancellation, and a job that has its memory and
+  ///     the cores that all decodes share.
   /// - Returns: The result of `body`.
   /// - Throws: ``LoadError``: the error of `body`, `.overloaded`, or `.cancelled` if the awaiting task is cancelled.
   package func decode<Output: Sendable>(
@@ -74,7 +74,7 @@ package struct PipelineResources: Sendable {
     isPass: Bool = false,
     priority: Priority,
     begun: (WorkItem) -> Void = { _ in },
-    _ body: @escaping @Sendable (WorkItem, DecodeOptions) throws(ImageError) -> Output,
+    _ body: @escaping @Sendable (WorkItem, DecodeOptions, DecodeJob) throws(ImageError) -> Output,
   ) async throws(LoadError) -> Output {
     let (context, name) = (context, source.request.name)
     let outcome = Deferred<Result<Output, LoadError>>()
@@ -85,14 +85,13 @@ package struct PipelineResources: Sendable {
         let share = MemoryShare(of: context.decodeBudget)
         var options = decodeOptions
         options.isCancelled = { item.isCancelled }
-        options.memoryShare = share
         do throws(ImageError) {
           let output = try context.decodeWatch.run(item, share) {
             context.decoders.decoders(for: source.request, of: source.data).format(of: source.data)
           } onStuck: { error in
             outcome.resolve(.failure(LoadError(error, .decode, name)))
           } _: { [options] () throws(ImageError) in
-            try body(item, options)
+            try body(item, options, DecodeJob(memoryShare: share, cores: context.decodeCores))
           }
           outcome.resolve(.success(output))
         } catch {

@@ -106,7 +106,6 @@ class PlanContext: @unchecked Sendable {
     options.dynamicRange = request.dynamicRange
     options.animates = request.animates
     options.limits = configuration.decodeLimits
-    options.cores = decodeCores
     return options
   }
 

@@ -66,15 +66,15 @@ extension Bitmap {
     )
     try limits.check(info)
     var options = DecodeOptions(size: size)
-    (options.colorSpace, options.limits) = (colorSpace, limits)
+    (options.colorSpace, options.limits, options.isCancelled) = (colorSpace, limits, isCancelled)
     let plan = try options.plan(for: info)
-    let control = DecodeControl(isCancelled: isCancelled, timeLimit: limits.timeLimit)
-    try control.check()
+    var job = DecodeJob()
+    try job.begin(options)
     // A copy of the image's bytes, and the rows.
     let held = 8.multipliedSaturating(by: image.width.multipliedSaturating(by: image.height))
     try limits.check(memory: held.addingSaturating(4 * plan.width * plan.height), of: info)
     let rows = ImageIORows.rows(of: image, colorSpace, isUpright: false, hasProfile: false)
-    self = try options.renderer(for: info, plan, control).render(rows, acceptsPartial: false).bitmap
+    self = try options.renderer(for: info, plan, job).render(rows, acceptsPartial: false).bitmap
   }
 
   /// Makes a bitmap on a background thread; see ``init(_:orientation:size:colorSpace:limits:)``.

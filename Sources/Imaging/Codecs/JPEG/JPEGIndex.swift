@@ -73,17 +73,17 @@ package struct JPEGIndex: Sendable {
   /// - Returns: The same as ``DecoderRegistry/decode(_:_:)``.
   /// - Throws: The same as ``DecoderRegistry/decode(_:_:)``.
   package func decode(_ options: DecodeOptions) throws(ImageError) -> ImageContainer {
-    let control = DecodeControl(isCancelled: options.isCancelled, timeLimit: options.limits.timeLimit)
-    try control.check()
+    var job = DecodeJob()
+    try job.begin(options)
     guard options.frame == 0 else { throw .noSuchFrame(options.frame, of: info) }
     try options.limits.check(info)
     let plan = try options.plan(for: info)
-    let request = options.request(for: info, plan, control)
+    let request = options.request(for: info, plan, job)
     // A region that is most of the picture is decoded without an index.
     guard let region = request.region, region.width * region.height < info.storedWidth * info.storedHeight / 2 else {
       return try Self.decoders.decode(data, options)
     }
-    let patch = try patch(region, control)
+    let patch = try patch(region, job.control)
     return try unsafe patch.data.withImageBytes { (bytes) throws(ImageError) in
       var own = ImageInfo(format: .jpeg, storedWidth: patch.part.width, storedHeight: patch.part.height)
       own.streamsRows = true
@@ -91,14 +91,14 @@ package struct JPEGIndex: Sendable {
         info: own,
         minimumScale: request.minimumScale,
         limits: request.limits,
-        control: control,
+        control: request.control,
       )
       // The whole picture decides which of the decoders is used, as without an index.
       let isOwn = info.storedWidth * info.storedHeight >= JPEGDecoder.ownDecoderMinimum
       guard let rows = try unsafe JPEGDecoder(ownDecoderMinimum: isOwn ? 0 : .max).open(bytes, part) else {
         throw ImageError(.unsupported, format: .jpeg, "an unsupported kind of JPEG")
       }
-      let result = try options.renderer(for: info, plan, control)
+      let result = try options.renderer(for: info, plan, job)
         .render(PatchRows(rows, patch.part, info), acceptsPartial: options.acceptsPartial)
       return ImageContainer(result.bitmap, info: info, damage: result.damage)
     }
