@@ -126,7 +126,7 @@ public final class RemotePicture {
 
   /// A closure that is called after each change of the content.
   ///
-  /// Defaults to an empty one.
+  /// Defaults to an empty one. The widget keeps it, so it must not retain the widget or a cell with it.
   public var onChange: @MainActor (ImageSlot.Content) -> Void {
     get { view.onChange }
     set { view.onChange = newValue }

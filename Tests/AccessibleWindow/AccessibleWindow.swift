@@ -20,9 +20,10 @@ enum AccessibleWindow {
   private static func show(_ path: String, in application: Application) {
     let pipeline = ImagePipeline.ephemeral
     let window = application.window(title: "Pictures", width: 700, height: 500)
-    let box = unsafe gtk_box_new(GTK_ORIENTATION_VERTICAL, 6).append(to: window.pointer)
+    let box = Widget.box(GTK_ORIENTATION_VERTICAL, spacing: 6)
+    window.add(box)
     func picture(_ name: String, _ description: String = "") -> RemotePicture {
-      let picture = unsafe RemotePicture(pipeline, width: 120, height: 80).append(to: box)
+      let picture = RemotePicture(pipeline, width: 120, height: 80).append(to: box)
       picture.alternativeText = name
       picture.alternativeDescription = description
       picture.showsProgress = true
@@ -43,8 +44,7 @@ enum AccessibleWindow {
     let failed = picture("A picture that failed")
     let endless = picture("A picture that is loading")
     let late = picture("")
-    let listed = unsafe list(photo, pipeline, report).append(to: box)
-    unsafe gtk_widget_set_vexpand(listed, 1)
+    box.add(list(photo, pipeline, report).expands(horizontally: false))
     for each in [loaded, failed, late] { each.onChange = report }
     loaded.load(photo, placeholder: .symbol("image-x-generic-symbolic"))
     failed.load(ImageRequest(.file("/there/is/none.png")), failure: .symbol("image-missing-symbolic"))
@@ -63,7 +63,7 @@ enum AccessibleWindow {
     // Text and description may come after the image.
     late.alternativeText = "A dog"
     late.alternativeDescription = "A dog in a garden"
-    unsafe gtk_window_present(cast(window))
+    window.present()
   }
 
   /// A list whose one row has a picture and nothing else.
@@ -71,14 +71,12 @@ enum AccessibleWindow {
     _ photo: ImageRequest,
     _ pipeline: ImagePipeline,
     _ report: @escaping @MainActor (ImageSlot.Content) -> Void,
-  ) -> UnsafeMutablePointer<GtkWidget>? {
-    let model = unsafe gtk_string_list_new(nil)
-    unsafe gtk_string_list_append(model, "A bird")
+  ) -> Widget {
     let factory = unsafe RemotePictureFactory(pipeline, width: 48, height: 48) { _ in photo }
     factory.onSetup = { cell in
-      cell.onBind = { cell in cell.picture.alternativeText = unsafe cell.item?.text ?? "" }
+      cell.onBind = { cell in cell.picture.alternativeText = cell.text ?? "" }
       cell.picture.onChange = report
     }
-    return unsafe gtk_list_view_new(gtk_no_selection_new(model), factory.retained())
+    return Widget(of: gtk_list_view_get_type()).show(StringList(["A bird"]), factory)
   }
 }

@@ -30,8 +30,9 @@ final class VitrineCells: CellStyle {
         gridCell.bind(index, name: pictures[index].name, wasInMemory: pipeline.cachedImage(for: request) != nil)
       }
       cell.onUnbind = { _ in gridCell.unbind() }
-      cell.picture.onChange = { content in
-        if case .image(let response, _) = content { gridCell.shown = response } else { gridCell.shown = nil }
+      // The picture's widget would keep itself by its cell.
+      cell.picture.onChange = { [weak gridCell] content in
+        if case .image(let response, _) = content { gridCell?.shown = response } else { gridCell?.shown = nil }
       }
       self?.made.append(WeakCell(cell: gridCell))
       self?.cellsMade += 1

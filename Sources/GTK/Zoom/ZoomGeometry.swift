@@ -3,7 +3,7 @@ import VitrineImaging
 
 /// The place of a picture on the screen: enlarged, moved and turned.
 ///
-/// Lengths on the screen are device pixels. The *frame* is the viewport before the picture is turned; its axes are those of
+/// Lengths on the screen are device pixels. The *frame* is the viewport before the picture is turned; it has the axes of
 /// the upright picture. What is wished for (a zoom, a place in the middle) is kept, and limited where it is used: turning four
 /// times, or making the window smaller and large again, changes nothing.
 struct ZoomGeometry: Equatable {

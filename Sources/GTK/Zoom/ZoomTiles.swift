@@ -4,8 +4,8 @@ import VitrineImaging
 /// The textures of one picture, within a limit of bytes.
 ///
 /// Tiles are requested in the order in which they are wanted, a few at a time, and requests of tiles that are no longer
-/// wanted are cancelled. Those that have come become textures a few at each frame. Of the textures, those that have not
-/// been drawn for the longest time leave first, and never a wanted one.
+/// wanted are cancelled. Tiles that have come become textures, a few at each frame. The textures that have not been drawn
+/// for the longest time leave first, but never a wanted one.
 @MainActor
 final class ZoomTiles {
   /// The maximum number of tiles that are requested at the same time.

@@ -12,7 +12,7 @@ struct GalleryPipeline {
   static let photographLimit = 64 << 20
   /// The tiles of a photograph of 100 megapixels take about 200 MB.
   private static let diskLimit = 1 << 30
-  /// The time that a picture of the grid may take: a file that a decoder does not get done with holds nobody up.
+  /// The time that a picture of the grid may take: a file that a decoder does not get done with must not hold up others.
   private static let cellTimeLimit = Duration.seconds(5)
 
   /// That of the grid.
