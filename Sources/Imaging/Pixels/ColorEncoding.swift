@@ -65,7 +65,7 @@ package struct ColorEncoding: Hashable, Sendable {
     default: return nil
     }
     switch transfer {
-    // Curves of cameras are shown like those of displays.
+    // Curves of cameras are shown like the curves of displays.
     case 1, 6, 13, 14, 15: self.transfer = .sRGB
     case 4: self.transfer = .gamma(2.2)
     case 5: self.transfer = .gamma(2.8)

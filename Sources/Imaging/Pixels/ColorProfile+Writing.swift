@@ -51,7 +51,7 @@ extension ColorProfile {
     header.replaceSubrange(0..<4, with: big(128 + table.count + body.count))
     header.replaceSubrange(8..<12, with: [4, 0x40, 0, 0])
     header.replaceSubrange(12..<24, with: Array("mntrRGB XYZ ".utf8))
-    // A date is required: that of the specification, so that the bytes are always the same.
+    // A date is required: the specification's, so that the bytes are always the same.
     header.replaceSubrange(24..<30, with: [0x07, 0xE6, 0, 5, 0, 1])
     header.replaceSubrange(36..<40, with: Array("acsp".utf8))
     header.replaceSubrange(68..<80, with: white.flatMap(big))

@@ -87,7 +87,7 @@ public struct ImageError: Error, Sendable, Hashable, CustomStringConvertible {
     self.detail = detail
   }
 
-  /// Returns the error with the name of what failed before its detail.
+  /// Returns the error with the name of the failed part before its detail.
   func prefixed(_ name: String) -> ImageError {
     ImageError(code, format: format, limit: limit, cause: cause, "\(name): \(detail)")
   }

@@ -133,11 +133,11 @@ extension ImageFormat {
     case none
     /// All of them.
     case all
-    /// Those whose `Accept` header names it.
+    /// Clients whose `Accept` header names it.
     ///
     /// It has the milliseconds of encoding a megapixel on one core of a common server, and the size of a file
     /// relative to a JPEG that looks as good. `make bench NAME=encoding` measures both (`Benchmarks/Results/encoding.txt`). Times
-    /// are those of small pictures, which take longer for each pixel: of 300x225, half as long at 1200x900; JPEG takes 8.
+    /// are for small pictures, which take longer for each pixel: of 300x225, half as long at 1200x900; JPEG takes 8.
     /// Sizes are the means of both, brought to the PSNR of the JPEG by a ninth of the bytes for a decibel.
     case negotiated(milliseconds: Int, relativeSize: Double)
   }
@@ -167,7 +167,7 @@ extension ImageFormat {
   /// The formats with an encoder.
   package static let written = all.filter(\.row.isWritten)
 
-  /// The formats that not every client on the web shows, those of the smallest files first.
+  /// The formats that not every client on the web shows, in ascending order of the sizes of files.
   package static let negotiated = all.compactMap { format in
     if case .negotiated(_, let size) = format.row.web { (format, size) } else { nil }
   }.sorted { $0.1 < $1.1 }.map(\.0)

@@ -180,7 +180,7 @@ package struct SamplingPlan: Hashable, Sendable {
 }
 
 extension TargetSize {
-  /// The box, the mode and what differs from the defaults: `300x200 fill`.
+  /// The box, the mode and other values than the defaults: `300x200 fill`.
   public var description: String {
     var parts = [box, mode.rawValue]
     if anchor != .center { parts.append("anchored at \(anchor.x), \(anchor.y)") }

@@ -29,8 +29,8 @@ public protocol ImageEncoder<Options>: Sendable {
   /// Encodes a picture. Blocks until done.
   ///
   /// - Parameters:
-  ///   - input: The picture, and what is written with it.
-  ///   - options: What the caller chose.
+  ///   - input: The picture, and the metadata that is written with it.
+  ///   - options: The caller's choice.
   /// - Returns: The file.
   /// - Throws: ``ImageError`` of code `.notEncodable`, for example if the format does not allow so many pixels; of code
   ///   `.cancelled`; of any other code if a frame of an animation cannot be decoded.
@@ -60,7 +60,7 @@ package protocol MeasuredEncoder: ImageEncoder {
 
 /// The options of one format's encoder.
 public protocol EncodingOptions: Sendable, Hashable {
-  /// Makes options of what the formats have in common.
+  /// Makes options of the parameters that the formats have in common.
   ///
   /// - Parameters:
   ///   - quality: The quality of lossy encoding, from 1 to 100, on the format's own scale; `nil` for its default. A
@@ -114,7 +114,7 @@ public struct EncoderFeatures: OptionSet, Sendable, Hashable {
   public static let none: EncoderFeatures = []
 }
 
-/// The input of an encoder: a picture, and what is written with it.
+/// The input of an encoder: a picture, and the metadata that is written with it.
 public struct EncoderInput: Sendable {
   /// The pixels, or the first frame's; opaque if nothing is transparent, otherwise with straight alpha.
   ///
@@ -131,7 +131,7 @@ public struct EncoderInput: Sendable {
 
   /// A closure that is called now and then; `true` stops encoding with `.cancelled`.
   ///
-  /// `nil` if nobody can cancel.
+  /// `nil` if the work cannot be cancelled.
   public let isCancelled: (@Sendable () -> Bool)?
 
   /// The share of memory that frames are decoded within; `nil` for none.

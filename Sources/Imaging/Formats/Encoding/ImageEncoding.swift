@@ -20,7 +20,7 @@ public struct ImageEncoding: Sendable, Hashable {
 
   fileprivate enum Choice: Sendable {
     case fixed(ImageFormat, any EncodingOptions)
-    /// The format's own options, made of what all formats have in common.
+    /// The format's own options, made of the parameters that all formats have in common.
     case plain(ImageFormat, quality: Int?, isLossless: Bool)
     case automatic([ImageFormat], quality: Int?)
 
@@ -38,7 +38,7 @@ public struct ImageEncoding: Sendable, Hashable {
   /// Makes the encoding of a format with options of its own.
   ///
   /// Formats that Vitrine writes have shorter ways, such as ``jpeg(quality:subsampling:isProgressive:)``. The encoder
-  /// that the ``EncoderRegistry`` has for the format may have options of another type, as have those of a sandbox. It
+  /// that the ``EncoderRegistry`` has for the format may have options of another type, as in a sandbox. It
   /// then gets quality and losslessness, and its own defaults for all else; such an encoder's other options can be
   /// chosen with a value of its own type.
   public init(_ format: ImageFormat, _ options: some EncodingOptions) { choice = .fixed(format, options) }

@@ -30,9 +30,9 @@ package struct JPEGOptions: EncodingOptions {
 }
 
 extension ImageEncoding {
-  /// The resolution of colour beside that of brightness.
+  /// The resolution of colour beside the resolution of brightness.
   public enum Subsampling: String, Sendable, Hashable, CaseIterable {
-    /// Half of the resolution in both directions: 4:2:0. Small, and what cameras and the web use.
+    /// Half of the resolution in both directions: 4:2:0. Small, and the usual choice of cameras and of the web.
     case yuv420 = "420"
     /// Half of the resolution in width: 4:2:2.
     case yuv422 = "422"

@@ -83,7 +83,7 @@ package struct WrittenMetadata: Sendable, Hashable {
 
   /// Returns what fits into segments of JPEG of a maximum length, 65,533 bytes behind the two that say it.
   ///
-  /// Each begins with the name of what is in it, which counts. A block that is too long is replaced by its common
+  /// Each begins with the name of its content, which counts. A block that is too long is replaced by its common
   /// fields.
   package func fitting(_ limit: Int) -> WrittenMetadata {
     let names = (exif: Array("Exif\0\0".utf8).count, xmp: JPEGMetadata.xmpName.count)
@@ -126,7 +126,7 @@ extension EXIFFields {
 }
 
 extension ImageMetadata {
-  /// Returns the fields of EXIF, with those of XMP in the place of missing ones of the kinds named.
+  /// Returns the fields of EXIF, with fields of XMP in the place of missing ones of the kinds named.
   fileprivate func completed(_ kinds: Set<MetadataPolicy.Field>) -> EXIFFields {
     var result = fields
     let isMissing =

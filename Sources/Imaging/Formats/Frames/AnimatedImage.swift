@@ -32,7 +32,7 @@ public final class AnimatedImage: Sendable {
 
   /// The number of times that the animation plays; 0 for endless.
   public var loopCount: Int { info.loopCount }
-  /// The number of frames, without those that a damage was found in.
+  /// The number of frames in which no damage was found.
   public var frameCount: Int { store.usableCount }
   /// The reason why frames are missing, once it was found; `nil` for none.
   public var damage: ImageError? { store.failure }
@@ -46,7 +46,7 @@ public final class AnimatedImage: Sendable {
   package var waitingCount: Int { store.waitingCount }
   /// The bytes that the next frame builds on, while the animation plays.
   package var sourceByteCount: Int { store.sourceByteCount }
-  /// The bytes that frames hold now, with what the next one builds on.
+  /// The bytes that frames hold now, with the canvas of the next one.
   package var frameByteCount: Int { store.byteCount }
 
   /// Opens an animation, and decodes its first frame.
@@ -58,7 +58,7 @@ public final class AnimatedImage: Sendable {
   ///   - options: The options of every frame, as for ``FrameSource``. Its ``DecodeOptions/isCancelled`` applies to the
   ///     first frame. Defaults to the image's own size.
   ///   - decoders: The decoders. Defaults to ``DecoderRegistry/standard``.
-  ///   - budget: The memory for frames. Defaults to the one that all animations share.
+  ///   - budget: The memory for frames. Defaults to ``FrameBudget/shared``.
   /// - Throws: ``ImageError`` of any code but `.noSuchFrame` and `.notEncodable`.
   public convenience init(
     _ data: Data,
@@ -198,7 +198,7 @@ public struct AnimatedImageFrames: ~Copyable {
 }
 
 extension AnimatedImage {
-  /// Opens the frames for one pass from the first to the last, apart from those that views show.
+  /// Opens the frames for one pass from the first to the last, apart from the frames that views show.
   ///
   /// One frame is held at a time, besides what the next one builds on. Blocks while the header is read.
   ///

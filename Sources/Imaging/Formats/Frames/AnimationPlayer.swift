@@ -143,7 +143,7 @@ public final class AnimationPlayer {
     if !isDue {
       let speed = rate.isFinite && rate > 0 ? rate : 0
       let remaining = max(0, image.delays[frameIndex] - progress)
-      // What nobody saw does not count.
+      // Time without a viewer does not count.
       progress += min(max(0, (time - last) / .seconds(1)) * speed, remaining + speed)
     }
     let shown = frameIndex
@@ -165,7 +165,7 @@ public final class AnimationPlayer {
     return .seconds(min(1e9, max(0, image.delays[frameIndex] - progress) / rate))
   }
 
-  /// Goes on with the frame that is shown, if the one that was sought turned out to be missing from the file.
+  /// Goes on with the frame that is shown, if the frame that was sought is missing from the file.
   private func forgetLostFrame() {
     guard let index = pending, index >= image.frameCount else { return }
     pending = nil
@@ -186,7 +186,7 @@ public final class AnimationPlayer {
     let rest = loopCount > 0 ? Double(max(0, loopCount - completedLoops - 1)) : .infinity
     let loops = min((progress / duration).rounded(.down), rest)
     progress = loops < rest ? progress.truncatingRemainder(dividingBy: duration) : progress - loops * duration
-    // An animation that nobody could watch is not counted to the end.
+    // Loops too short to watch are not counted to the end.
     if loopCount > 0 || completedLoops < 1 << 53 { completedLoops += Int(min(loops, 0x1p53)) }
   }
 

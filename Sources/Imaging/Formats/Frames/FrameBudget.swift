@@ -2,9 +2,9 @@ public import VitrineRuntime
 
 /// The memory that decoded frames of animations hold together.
 ///
-/// Each animation that plays may hold an equal share of the limit, and at least two frames: the one that is shown and
+/// Each animation that plays may hold an equal share of the limit, and at least two frames: the shown one and
 /// the next, for every view that is out of step with the others. What an animation holds that does not play is freed
-/// when another needs the room. Those that nobody shows any more, such as in cells that were scrolled away, hold at most
+/// when another needs the room. Animations that no view shows any more, such as in cells that were scrolled away, hold at most
 /// an eighth of the limit together. Under memory pressure all frames are freed that can be decoded again, and for half a
 /// minute each animation holds no more than that minimum.
 public final class FrameBudget: Sendable {
@@ -20,7 +20,7 @@ public final class FrameBudget: Sendable {
     /// The number of holdings that the animation has stated so far; of two, the one with more is the newer.
     var version = 0
 
-    /// True if nobody shows it.
+    /// True if no view shows it.
     var isUnseen: Bool { !isActive && !isShown }
   }
 
@@ -70,7 +70,7 @@ public final class FrameBudget: Sendable {
     state.withLock { $0.observation = observation }
   }
 
-  /// The bytes that animations hold: frames, the canvases that they are drawn on, and what codecs keep.
+  /// The bytes that animations hold: frames, the canvases that they are drawn on, and the state of codecs.
   public var byteCount: Int { state.withLock { $0.entries.values.reduce(0) { $0 + $1.holding.byteCount } } }
 
   /// The limits of an animation now.
@@ -97,7 +97,7 @@ public final class FrameBudget: Sendable {
       where excess > 0 || unseenExcess > 0 && entry.holding.isUnseen {
         excess -= entry.holding.byteCount
         if entry.holding.isUnseen { unseenExcess -= entry.holding.byteCount }
-        // Until it says what it could not free.
+        // Until it notes the bytes that it could not free.
         state.entries[key]?.holding.byteCount = 0
         if let store = entry.store { released.append(store) }
       }
@@ -106,7 +106,7 @@ public final class FrameBudget: Sendable {
     for store in released { store.release() }
   }
 
-  /// Notes what an animation holds, and frees nothing: for one that frees, which is never asked to free again.
+  /// Notes what an animation holds, and frees nothing: for an animation that frees, which is never asked to free again.
   ///
   /// Threads may call in another order than that in which they looked, so an older holding changes nothing.
   func note(_ store: FrameStore, _ holding: Holding) {

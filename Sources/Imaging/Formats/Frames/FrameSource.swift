@@ -23,7 +23,7 @@ public struct AnimationFrame: Sendable {
 /// }
 /// frames.rewind()
 /// ```
-/// A source keeps what the next frame builds on: a picture of the image's own size, or the state of a codec. So the
+/// A source keeps a picture of the image's own size, or the state of a codec, on which the next frame builds. So the
 /// next frame costs the same whatever its number. Another frame costs as much as those between it and the latest one
 /// before it that can be drawn by itself. A still image has one frame.
 ///
@@ -67,7 +67,7 @@ public struct FrameSource: ~Copyable, @unchecked Sendable {
   /// - Parameters:
   ///   - data: The encoded image. The source keeps it.
   ///   - options: The options of every frame. ``DecodeOptions/frame``, ``DecodeOptions/dynamicRange`` and
-  ///     ``DecodeOptions/acceptsPartial`` are not used: a frame that is damaged is an error. The time limit is that of
+  ///     ``DecodeOptions/acceptsPartial`` are not used: a frame that is damaged is an error. The time limit is for
   ///     one frame. Defaults to the image's own size.
   ///   - decoders: The decoders. Defaults to ``DecoderRegistry/standard``.
   /// - Throws: ``ImageError`` of any code but `.noSuchFrame` and `.notEncodable`.
@@ -196,7 +196,7 @@ public struct FrameSource: ~Copyable, @unchecked Sendable {
 /// Encoded bytes that stay in one place as long as this lives.
 @safe
 private final class PinnedBytes: @unchecked Sendable {
-  // Sendable, because nobody changes the bytes.
+  // Sendable, because the bytes are never changed.
 
   let bytes: UnsafeRawBufferPointer
   private let owner: Any

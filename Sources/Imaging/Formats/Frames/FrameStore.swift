@@ -9,7 +9,7 @@ package typealias FrameChange = @Sendable (Bitmap, @escaping @Sendable () -> Boo
 /// stay, so that further loops decode nothing. Otherwise only those stay that come next.
 ///
 /// All players share one source, for which the next frame costs least and another one up to all that are before it. So
-/// it goes on with the frames that follow, as long as somebody will show them, and jumps when a player has few left.
+/// it goes on with the frames that follow, as long as a view will show them, and jumps when a player has few left.
 /// A player whose next frame is missing waits for no more than one run of ``window`` frames for each other player.
 final class FrameStore: Sendable {
   typealias Outcome = Deferred<Result<Bitmap, ImageError>>
@@ -24,9 +24,9 @@ final class FrameStore: Sendable {
     /// The frames that the players show, by the players' numbers.
     var players: [Int: Int] = [:]
     var nextPlayer = 0
-    /// The number of players, also of those that do not play.
+    /// The number of players, also of players that do not play.
     var viewCount = 0
-    /// The frame to which a player moved last, also one that is gone.
+    /// The frame to which a player moved last, also a player that is gone.
     var latest: Int?
     /// The frames that are awaited.
     var requests: [(number: Int, index: Int, outcome: Outcome)] = []
@@ -37,7 +37,7 @@ final class FrameStore: Sendable {
     var usableCount: Int
     var failure: ImageError?
     var decodeCount = 0
-    /// True if what is decoded now is kept only if somebody wants it by then.
+    /// True if the frame that is decoded now is kept only if a view wants it by then.
     var isReleased = false
     /// The number of frames that players were given since the last jump, each next to the one before.
     var run = 0
@@ -88,7 +88,7 @@ final class FrameStore: Sendable {
   ///   - count: The number of frames.
   ///   - sourceByteCount: The bytes that the source holds between two frames.
   ///   - budget: The memory for frames.
-  ///   - queue: The queue on which frames are decoded. Defaults to that of all animations.
+  ///   - queue: The queue on which frames are decoded. Defaults to the queue of all animations.
   ///   - open: Opens the source.
   ///   - change: Changes a frame that was decoded. Defaults to `nil`, none.
   init(
@@ -212,11 +212,11 @@ final class FrameStore: Sendable {
     report()
   }
 
-  /// Frees all frames but the first; those that players show next are decoded again.
+  /// Frees all frames but the first; the frames that players show next are decoded again.
   func release() {
     let (frames, source) = state.withLock { state -> ([Int: Bitmap], Carrier) in
       defer { state.frames = [:] }
-      // A source would have to begin anew, at the cost of all frames up to the one that is shown.
+      // A source would have to begin anew, at the cost of all frames up to the shown one.
       guard !state.isActive else { return (state.frames, Carrier(nil)) }
       state.isReleased = state.isScheduled
       state.position = nil
@@ -287,7 +287,7 @@ final class FrameStore: Sendable {
   private struct Ahead {
     /// The number of frames from a player to each of them; that to the nearest player.
     var distances: [Int: Int] = [:]
-    /// The number of frames of each player, with the one that it shows.
+    /// The number of frames of each player, with the shown one.
     var depth = 0
   }
 
@@ -297,7 +297,7 @@ final class FrameStore: Sendable {
     let positions = Set(state.players.values)
     var ahead = Ahead()
     while ahead.depth < min(Self.window, count) {
-      // Nobody stands still for want of room.
+      // No player stands still for want of room.
       if count > capacity, ahead.depth > 1, ahead.distances.count + positions.count > capacity { break }
       for position in positions {
         let index = (position + ahead.depth) % count
@@ -319,7 +319,7 @@ final class FrameStore: Sendable {
   /// A frame to decode.
   private struct Choice {
     let index: Int
-    /// True if it is near behind the one that was decoded last.
+    /// True if it is near behind the frame that was decoded last.
     let follows: Bool
   }
 
@@ -385,9 +385,9 @@ final class FrameStore: Sendable {
     finish(index, bitmap, wasStopped: wasStopped.withLock { $0 }, work.source.take())
   }
 
-  /// Keeps a frame, and answers those who asked for it.
+  /// Keeps a frame, and answers the callers that asked for it.
   ///
-  /// If it was stopped because nobody wanted it, those who have asked for it since are answered by the next decode.
+  /// If it was stopped for want of callers, callers that have asked for it since are answered by the next decode.
   private func finish(
     _ index: Int,
     _ result: Result<Bitmap, ImageError>,

@@ -12,8 +12,8 @@ public import VitrineRuntime
 /// ```
 /// Appending bytes is cheap and decodes nothing: each byte is scanned once, for the header and for points at which a
 /// preview is worthwhile. Only ``preview()`` and ``image()`` decode, as often as ``PreviewPolicy`` allows and once at
-/// the end, however small the pieces are. The image is the same, to the last bit, as that of
-/// ``DecoderRegistry/decode(_:_:)`` from all bytes at once.
+/// the end, however small the pieces are. The image is the same, to the last bit, as
+/// ``DecoderRegistry/decode(_:_:)`` returns from all bytes at once.
 ///
 /// Previews show the first frame:
 /// - A progressive JPEG and an interlaced PNG or GIF show the whole picture, from coarse to fine.

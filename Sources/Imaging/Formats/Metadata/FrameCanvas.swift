@@ -4,11 +4,11 @@ import VitrineRuntime
 struct FramePlace: Equatable {
   /// The disposal of the frame before the next one is drawn.
   ///
-  /// The numbers are those of APNG.
+  /// The numbers are APNG's.
   enum Disposal: UInt8 { case none = 0, background, previous }
   /// How the frame meets what is below: it replaces it, or is drawn over it.
   ///
-  /// The numbers are those of APNG.
+  /// The numbers are APNG's.
   enum Blend: UInt8 { case source = 0, over }
 
   var left = 0

@@ -5,7 +5,7 @@ package enum Gzip {
   /// The first bytes of a file.
   package static let signature: [UInt8] = [0x1F, 0x8B]
 
-  /// The end of what was inflated.
+  /// The end of the inflated bytes.
   package enum End: Sendable {
     /// The end of the compressed stream, whose checksum is right.
     case whole

@@ -92,7 +92,7 @@ package enum ISOMediaFile {
       ![UInt64.max, UInt64(Int64.max), UInt64(UInt32.max), UInt64(Int32.max)].contains(whole)
     else { return 0 }
     let count = whole / once + (whole % once == 0 ? 0 : 1)
-    // Nobody sees the end of that.
+    // No viewer sees the end of that.
     return count < Int32.max ? Int(count) : 0
   }
 

@@ -1,6 +1,6 @@
 public import VitrineRuntime
 
-/// The metadata of a file: where and with what a picture was taken, its author, the meaning of its colours.
+/// The metadata of a file: the place and the camera of a picture, its author, the meaning of its colours.
 public struct ImageMetadata: Sendable, Hashable {
   /// EXIF as a TIFF block, which begins with `II` or `MM`.
   public var exif: Data? {

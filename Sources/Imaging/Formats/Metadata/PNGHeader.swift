@@ -25,7 +25,7 @@ struct PNGHeader {
   var duration = 0.0
   /// The number of loops; 0 for endless.
   var loopCount = 1
-  /// True if the first frame of the animation is the default picture, that of a still PNG.
+  /// True if the first frame of the animation is the default picture, which a still PNG has.
   var beginsWithDefaultPicture = true
 
   /// True if a frame is disposed of by restoring the picture before it.

@@ -23,7 +23,7 @@ struct TIFFBlock {
     (self.bytes, self.isLittleEndian, self.firstDirectory) = (bytes, isLittleEndian, firstDirectory)
   }
 
-  /// Returns the directory that follows `directory` in the file: in EXIF that of the thumbnail.
+  /// Returns the directory that follows `directory` in the file: in EXIF the thumbnail's.
   func directory(after directory: Int) -> Int? {
     guard let count = read16(directory), let next = read32(directory + 2 + Int(count) * 12), next != 0 else {
       return nil

@@ -49,7 +49,7 @@ struct XMPProperties {
     captureTime = Self.times.lazy.compactMap { texts[$0]?.first.flatMap { EXIFDate(iso: $0.trimmed) } }.first
   }
 
-  /// The texts of a property: one directly in it, and those of a list.
+  /// The texts of a property: one directly in it, and the texts of a list.
   private struct Items {
     private(set) var all: [Item]
     private var length = 0

@@ -12,7 +12,7 @@ struct XMPScanner {
     case other
   }
 
-  /// A tag with its name, and those of its attributes, in the prefixes of the specification.
+  /// A tag with its name, and the names of its attributes, in the prefixes of the specification.
   struct Tag {
     let name: String
     let attributes: [(name: String, attribute: XMLScanner.Attribute)]
@@ -88,7 +88,7 @@ struct XMPScanner {
     )
   }
 
-  /// Names of other namespaces get these in the place of a prefix, since a prefix may be that of a known one.
+  /// Names of other namespaces get these in the place of a prefix, since a known namespace may have the same prefix.
   private func canonical(_ name: String) -> String {
     guard let colon = name.firstIndex(of: ":"), let prefix = prefixes[name[..<colon]] else { return name }
     return prefix + name[colon...]

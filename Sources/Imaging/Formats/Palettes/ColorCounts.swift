@@ -21,7 +21,7 @@ struct ColorCounts: ~Copyable {
   private let unused: UInt32
   /// The colours, without the dropped bits; 0 is a free slot.
   private let keys: OwnedElements<UInt32>
-  /// The number of pixels, and the sums of what their colours have in the dropped bits.
+  /// The number of pixels, and the sums of the dropped bits of their colours.
   private let sums: OwnedElements<SIMD4<UInt32>>
 
   /// Makes a table for some pixels, of fewer slots if they are few.

@@ -1,7 +1,7 @@
 /// Divides the colours of a picture into boxes, each of which becomes a colour of a palette.
 ///
 /// As Wu has it ("Efficient statistical computations for optimal color quantization", Graphics Gems II, 1991): always
-/// the box and the plane that take away most of the squared error, not those of the median. Wu adds moments in a grid
+/// the box and the plane that take away most of the squared error, not at the median. Wu adds moments in a grid
 /// of 32 steps a component; here boxes are lists of colours, so that dark or pale pictures are divided as finely as any.
 struct ColorCut {
   /// The colours, sorted so that each box is a range of them.

@@ -5,7 +5,7 @@
 final class ColorPairs {
   /// The number of partners that a colour has at most.
   private static let most = 8
-  /// The price of a mix of unlike colours, which is seen as a pattern, relative to that of a wrong mean.
+  /// The price of a mix of unlike colours, which is seen as a pattern, relative to the price of a wrong mean.
   private static let roughness: Float = 0.3
 
   /// A colour, and its partners.

@@ -1,6 +1,6 @@
 /// The pixels of a part of a bitmap that get a colour.
 ///
-/// Those that are less than half covered get none, nor do those that a mask excludes.
+/// Pixels that are less than half covered get none, nor do pixels that a mask excludes.
 struct DrawnPixels {
   let area: PixelRegion
   private let bitmap: Bitmap

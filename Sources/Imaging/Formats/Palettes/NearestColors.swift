@@ -14,7 +14,7 @@ struct NearestColors: ~Copyable {
   private let mask: UInt32
   /// The lists of cells: groups of four colours, as red, green, blue and index.
   private var lists: [SIMD4<Float>] = []
-  /// The lists of the 64 cells of 64 levels, from which those of the others are made; and one of all colours.
+  /// The lists of the 64 cells of 64 levels, from which the others' lists are made; and one of all colours.
   private var coarse: [[SIMD4<Float>]]
   /// The place of each cell's list in `lists`, and in the lowest 7 bits the number of its groups; 0 for a list not made
   /// yet.
@@ -93,7 +93,7 @@ struct NearestColors: ~Copyable {
     return entry
   }
 
-  /// Returns those of `list` that may be the nearest to a point in a cube.
+  /// Returns the colours of `list` that may be the nearest to a point in a cube.
   ///
   /// A colour is out if its shortest distance to the cube is longer than the longest of another.
   private func candidates(

@@ -18,7 +18,7 @@ struct Palette: Sendable {
   ) throws(ImageError) {
     precondition((1...256).contains(count))
     if counts.isExact, counts.count <= count {
-      // A picture without a colour has one that it does not use.
+      // A picture without a colour gets one without a use.
       colors = counts.count == 0 ? [0] : counts.colors.map { $0 & 0xFF_FFFF }
       (isExact, error) = (true, 0)
       return

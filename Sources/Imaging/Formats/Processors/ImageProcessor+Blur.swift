@@ -13,7 +13,7 @@ extension ImageProcessor {
     }
   }
 
-  /// Sharpens by unsharp masking: moves colours away from those of a blurred copy.
+  /// Sharpens by unsharp masking: moves colours away from the colours of a blurred copy.
   ///
   /// - Parameters:
   ///   - amount: The factor of the difference, from 0 to 100. Defaults to 0.5; 0 changes nothing.
@@ -37,7 +37,7 @@ extension ImageProcessor {
 }
 
 extension Bitmap {
-  /// Returns the bitmap blurred with a standard deviation in pixels, or sharpened by what that takes away.
+  /// Returns the bitmap blurred with a standard deviation in pixels, or sharpened by the difference.
   func blurred(
     _ sigma: Double,
     _ context: ProcessingContext,

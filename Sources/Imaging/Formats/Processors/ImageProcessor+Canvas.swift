@@ -2,7 +2,7 @@
 extension ImageProcessor {
   /// Puts space around the image.
   ///
-  /// Fractions are those of the image's width for the left and the right, of its height for the others.
+  /// Fractions are of the image's width for the left and the right, of its height for the others.
   ///
   /// - Parameters:
   ///   - top: The space above. Defaults to none.
@@ -42,13 +42,13 @@ extension ImageProcessor {
 
   /// Puts the image on a canvas, if that is larger.
   ///
-  /// A side of the canvas that is shorter than the image's is made as long; fractions are those of the image's sides.
+  /// A side of the canvas that is shorter than the image's is made as long; fractions are of the image's sides.
   ///
   /// - Parameters:
   ///   - width: The width of the canvas.
   ///   - height: The height of the canvas.
   ///   - anchor: The place: the part of the free space to the left of the image, and above. Defaults to the centre.
-  ///   - offset: The distance from there, to the right and down; the image stays on the canvas. Fractions are those of
+  ///   - offset: The distance from there, to the right and down; the image stays on the canvas. Fractions are of
   ///     the canvas' sides. Defaults to none.
   ///   - color: The colour of the canvas. Defaults to ``PixelColor/clear``; with an opaque one, an opaque image stays
   ///     opaque.
@@ -117,7 +117,7 @@ extension ImageProcessor {
   ///
   /// - Parameters:
   ///   - tolerance: The largest difference of a component to the colour that is removed, from 0 to 255. Defaults to 10.
-  ///   - color: The colour. Defaults to `nil`, that of the top left pixel.
+  ///   - color: The colour. Defaults to `nil`, the colour of the top left pixel.
   ///   - isEqualHorizontally: A Boolean value that indicates whether as much is removed on the left as on the right.
   ///     Defaults to `false`.
   ///   - isEqualVertically: A Boolean value that indicates whether as much is removed at the top as at the bottom.
@@ -203,7 +203,7 @@ extension Bitmap {
       ) { y, row in
         row.updateEachPixel { _ in pixel }
         guard (top..<top + source.height).contains(y) else { return }
-        // One row of the image, which ends within that of the canvas.
+        // One row of the image, which ends within the canvas' row.
         row.extracting(left * 4..<(left + source.width) * 4)
           .update(from: pixels.rows(from: y - top, count: 1, width: source.width))
       }

@@ -4,7 +4,7 @@ import VitrineRuntime
 extension ImageProcessor {
   /// The way in which the colours of an overlay and of the image below mix.
   ///
-  /// The formulas are those of W3C's "Compositing and Blending Level 1".
+  /// The formulas are from W3C's "Compositing and Blending Level 1".
   public enum BlendMode: String, Hashable, Sendable, CaseIterable {
     /// The overlay's colours.
     case normal
@@ -26,7 +26,7 @@ extension ImageProcessor {
   ///   - overlay: The image on top. It is converted to the colour space of the one below.
   ///   - mode: The way in which colours mix. Defaults to `normal`.
   ///   - anchor: The place: the part of the free space to the left of the overlay, and above. Defaults to the centre.
-  ///   - offset: The distance from there, to the right and down. Fractions are those of the lower image's width and
+  ///   - offset: The distance from there, to the right and down. Fractions are of the lower image's width and
   ///     height. Defaults to none.
   ///   - width: The width to which the overlay is resized, keeping its aspect ratio; a fraction is one of the lower
   ///     image's width. Defaults to `nil`: its own size.

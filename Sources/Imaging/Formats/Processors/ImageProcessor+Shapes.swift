@@ -80,7 +80,7 @@ extension Bitmap {
         }
         var pixel = SIMD4<Float>(row.four(at: x * 4))
         if let ink {
-          // The border's share of what is visible of this pixel.
+          // The border's share of the visible part of this pixel.
           let share = outer[x] > 0 ? max(0, outer[x] - inner[x]) / outer[x] : 0
           pixel = PixelMath.mixed(pixel, PixelMath.over(ink, pixel), share)
         }
@@ -92,7 +92,7 @@ extension Bitmap {
 }
 
 extension PixelMath {
-  /// Mixes pixels with straight alpha: those of the second cover `share` of the area.
+  /// Mixes pixels with straight alpha: the second pixels cover `share` of the area.
   @inline(__always)
   static func mixed(_ first: SIMD4<Float>, _ second: SIMD4<Float>, _ share: Float) -> SIMD4<Float> {
     let (firstPart, secondPart) = (first.w * (1 - share), second.w * share)

@@ -17,7 +17,7 @@ extension ImageProcessor {
 
   /// Resizes to a box whose sides have units.
   ///
-  /// Fractions are those of the image's own sides.
+  /// Fractions are of the image's own sides.
   ///
   /// - Parameters:
   ///   - width: The width of the box. Defaults to `nil`: any width.
@@ -82,7 +82,7 @@ extension ImageProcessor {
 
   /// Keeps a part of the image, measured from the top left and rounded to whole pixels.
   ///
-  /// Fractions are those of the image's width and height. Fails if the part is not inside the image.
+  /// Fractions are of the image's width and height. Fails if the part is not inside the image.
   public static func crop(x: Length, y: Length, width: Length, height: Length) -> ImageProcessor {
     let names = [width, height].map(\.description) + ["from \(x) \(y)"]
     return ImageProcessor(
@@ -99,7 +99,7 @@ extension ImageProcessor {
 
   /// Keeps at most `width` x `height` pixels at `anchor`.
   ///
-  /// Fractions are those of the image's width and height. See ``Bitmap/cropped(width:height:anchor:)``.
+  /// Fractions are of the image's width and height. See ``Bitmap/cropped(width:height:anchor:)``.
   public static func crop(width: Length, height: Length, anchor: Anchor = .center) -> ImageProcessor {
     let names = [width, height].map(\.description) + (anchor == .center ? [] : [StepName.anchor(anchor)])
     return ImageProcessor(
@@ -132,13 +132,13 @@ extension ImageProcessor {
 
   /// Keeps at most `width` x `height` pixels where the image shows the most.
   ///
-  /// Fractions are those of the image's width and height. Of an animation, all frames keep the part that is chosen for
+  /// Fractions are of the image's width and height. Of an animation, all frames keep the part that is chosen for
   /// the first one.
   ///
   /// - Parameters:
   ///   - width: The width of the part.
   ///   - height: The height of the part.
-  ///   - interest: The measure of what a part shows. Defaults to ``Interest/edges``.
+  ///   - interest: The measure of how much a part shows. Defaults to ``Interest/edges``.
   /// - Returns: The processor.
   public static func smartCrop(width: Length, height: Length, by interest: Interest = .edges) -> ImageProcessor {
     let names = [width, height].map(\.description) + [interest.rawValue]

@@ -82,7 +82,7 @@ extension Bitmap {
     }
   }
 
-  /// Rotates by an angle between those of quarter turns.
+  /// Rotates by an angle between quarter turns.
   fileprivate func rotated(
     _ degrees: Double,
     _ background: PixelColor,

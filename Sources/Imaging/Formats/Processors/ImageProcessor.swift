@@ -32,7 +32,7 @@ public struct ImageProcessor: Sendable, Hashable, CustomStringConvertible {
 
   private enum Step: Sendable {
     case bitmap(@Sendable (Bitmap, ProcessingContext) throws(ImageError) -> Bitmap)
-    /// Keeps a part, which is that of the first frame for all frames of an animation.
+    /// Keeps a part; all frames of an animation keep the first frame's.
     case part(@Sendable (Bitmap, ProcessingContext) throws(ImageError) -> PixelRegion)
     case custom(@Sendable (ImageContainer, ProcessingContext) throws -> ImageContainer)
   }
@@ -204,7 +204,7 @@ public struct ImageProcessor: Sendable, Hashable, CustomStringConvertible {
     guard let animation = image.animation, result.animationChanges == image.animationChanges,
       !result.bitmap.isSamePixels(as: image.bitmap)
     else { return result }
-    // Frames are changed when they are shown, by whoever shows them then.
+    // Frames are changed when they are shown, by the caller that shows them then.
     let still = image.replacing(result.bitmap)
     var moving = result
     moving.animation = AnimatedImage(animation, poster: result.bitmap) { (frame, isCancelled) throws(ImageError) in

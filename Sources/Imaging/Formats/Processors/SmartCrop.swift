@@ -38,7 +38,7 @@ extension Bitmap {
     let (scaleX, scaleY) = (Double(small.width) / Double(self.width), Double(small.height) / Double(self.height))
     let part = (width: Self.cells(width, scaleX, small.width), height: Self.cells(height, scaleY, small.height))
     let best = try map.best(part, interest, context)
-    // The share of what is left over, so that both ends are reached exactly.
+    // The share of the rest, so that both ends are reached exactly.
     func start(_ cell: Int, _ cells: Int, _ pixels: Int) -> Int {
       cells > 0 ? Int((Double(cell) / Double(cells) * Double(pixels)).rounded()) : pixels / 2
     }

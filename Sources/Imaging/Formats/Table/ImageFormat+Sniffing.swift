@@ -17,7 +17,7 @@ extension ImageFormat {
 
   /// Returns `true` if a file with this beginning shows one picture and no animation.
   ///
-  /// Four kilobytes tell that of most files; if they do not, the answer is `false`.
+  /// Four kilobytes suffice for most files; if they do not, the answer is `false`.
   package static func isStill(beginning: Data) -> Bool {
     // The bytes are only read while the closure runs.
     unsafe beginning.withUnsafeBytes { bytes in

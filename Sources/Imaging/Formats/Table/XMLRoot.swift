@@ -61,7 +61,7 @@ package struct XMLRoot {
 
   // MARK: The way to it
 
-  /// Returns the tag of the root behind its `<`, up to its end or that of the bytes.
+  /// Returns the tag of the root behind its `<`, up to its end or the end of the bytes.
   private static func tag(in file: ByteReader) -> [UInt8]? {
     var offset = file.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
     while true {

@@ -1,6 +1,6 @@
 /// One level of a ``TilePyramid``: cuts rows in stored orientation into upright tiles.
 ///
-/// It holds the tiles of one row of them, the memory of which becomes that of their bitmaps.
+/// It holds the tiles of one row of them, whose memory their bitmaps take over.
 @safe
 final class PyramidLevel {
   private let level: Int
@@ -13,7 +13,7 @@ final class PyramidLevel {
   private let wants: (TilePlace) -> Bool
   /// The stored columns of each tile, in the order of upright ones.
   private let columns: [Range<Int>]
-  /// The tiles that are being filled, and those of them that are wanted.
+  /// The tiles that are being filled, and the wanted ones of them.
   private var tiles: [PixelStorage?] = []
   private var band = 0..<0
   private var row = 0
@@ -63,7 +63,7 @@ final class PyramidLevel {
       guard let tile = tiles[index] else { continue }
       let bytesPerRow = columns.count * 4
       let start = (row - band.lowerBound) * bytesPerRow
-      // A row of the tile, which has those of the band; the slice checks the bounds.
+      // A row of the tile, which has the band's columns; the slice checks the bounds.
       unsafe write(columns, UnsafeMutableRawBufferPointer(rebasing: tile.buffer[start..<start + bytesPerRow]))
     }
     if row == band.upperBound - 1 {

@@ -1,6 +1,6 @@
 /// The levels of a picture, each half the size of the one before, and the tiles of each level.
 ///
-/// Sizes are those of the upright picture. Tiles begin at its top left; those at the right and bottom edges are smaller.
+/// Sizes are the upright picture's. Tiles begin at its top left; those at the right and bottom edges are smaller.
 package struct TileGrid: Hashable, Sendable {
   /// The length of a tile's sides, in pixels.
   package static let side = 512

@@ -21,7 +21,7 @@ package final class TilePyramid {
   /// - Parameters:
   ///   - grid: The levels.
   ///   - base: The level of the rows, at least 0.
-  ///   - top: The last level; `nil` for that of the grid.
+  ///   - top: The last level; `nil` for the grid's.
   ///   - orientation: The transform from rows to the upright picture.
   ///   - hasAlpha: A Boolean value that indicates whether the rows have alpha, which is straight.
   ///   - colorSpace: The colour space of the rows.
@@ -81,7 +81,7 @@ package final class TilePyramid {
   /// - Parameters:
   ///   - pixels: The row, in the base level's stored width.
   ///   - emit: Called with a tile and its pixels, which are upright.
-  /// - Throws: The error of whoever takes the tiles.
+  /// - Throws: The error of the receiver of the tiles.
   package func push(
     _ pixels: UnsafeRawBufferPointer,
     emit: (TilePlace, Bitmap) throws(ImageError) -> Void,

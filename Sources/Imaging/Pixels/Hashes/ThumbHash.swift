@@ -74,7 +74,7 @@ public struct ThumbHash: Hashable, Sendable, CustomStringConvertible {
     return header.isLandscape ? ratio : 1 / ratio
   }
 
-  /// The average colour of what is visible.
+  /// The average colour of the visible pixels.
   public var averageColor: PixelColor {
     let header = Header(bytes)
     let alpha = header.hasAlpha ? Double(bytes[5] & 15) / 15 : 1
@@ -92,7 +92,7 @@ public struct ThumbHash: Hashable, Sendable, CustomStringConvertible {
 extension ThumbHash {
   /// The first five bytes.
   private struct Header {
-    /// The average of the lightness, from 0 to 1, and those of yellow less blue and red less green, from -1 to 1.
+    /// The averages of the lightness, from 0 to 1, and of yellow less blue and red less green, from -1 to 1.
     let l, p, q: Double
     let lScale, pScale, qScale: Double
     let hasAlpha: Bool
@@ -129,7 +129,7 @@ extension ThumbHash {
     }
   }
 
-  /// A triangle of coefficients: those of low frequencies.
+  /// A triangle of coefficients of low frequencies.
   private struct Grid {
     let across: Int
     let down: Int
@@ -137,7 +137,7 @@ extension ThumbHash {
     static let color = Grid(across: 3, down: 3)
     static let alpha = Grid(across: 5, down: 5)
 
-    /// The frequencies in order, without that of the average.
+    /// The frequencies in order, without the average.
     var places: [(x: Int, y: Int)] {
       (0..<down).flatMap { y in
         // Row `y` has those with x / across + y / down below 1.
@@ -177,7 +177,7 @@ extension ThumbHash {
       }
     }
     let l = coefficients(header.grid, header.lScale)
-    // More colour than was measured makes up for what rounding has taken.
+    // More colour than was measured makes up for losses by rounding.
     let p = coefficients(.color, header.pScale * 1.25)
     let q = coefficients(.color, header.qScale * 1.25)
     let alpha = header.hasAlpha ? Double(bytes[5] & 15) / 15 : 1

@@ -92,7 +92,7 @@ extension MutableElements<UInt8> {
 }
 
 extension MutableElements<UInt32> {
-  /// Replaces each element by what `change` makes of the number in little-endian bytes at its place.
+  /// Replaces each element by the result of `change` for the number in little-endian bytes at its place.
   @inline(__always)
   func update(numbers bytes: Elements<UInt8>, _ change: (UInt32) -> UInt32) {
     precondition(bytes.count == 4 * count, "another number of elements")
@@ -107,10 +107,10 @@ extension MutableElements<UInt32> {
 
 // Without closures around the loops, so that `change` becomes a part of them.
 extension MutableElements where Element: SIMDScalar {
-  /// Replaces elements, four at a time, by what `change` makes of those of `source` at the same places and of the old
-  /// ones.
+  /// Replaces elements, four at a time, by the results of `change` for the elements of `source` at the same places and
+  /// the old elements.
   ///
-  /// `source` has as many; those from `first` on are a multiple of four. It may be the same memory.
+  /// `source` has as many; the elements from `first` on are a multiple of four. It may be the same memory.
   @inline(__always)
   package func update<Source: SIMDScalar>(
     with source: Elements<Source>,

@@ -1,16 +1,16 @@
 import VitrineRuntime
 
-/// Elements in memory that somebody else owns, read with checks of the bounds in every build.
+/// Elements in borrowed memory, read with checks of the bounds in every build.
 ///
 /// The checks of `UnsafeBufferPointer` are there in debug builds only. A span cannot be stored, and its vectors are
-/// loaded without the safe kind of call. Whoever makes one keeps the memory for as long as it is used.
+/// loaded without the safe kind of call. The caller that makes one keeps the memory for as long as it is used.
 @safe
 package struct Elements<Element: BitwiseCopyable>: BitwiseCopyable {
   // In bounds by the checks below. Never nil with a count above 0.
   let start: UnsafePointer<Element>?
   package let count: Int
 
-  /// Borrows memory, which its owner keeps and nobody writes in the meantime.
+  /// Borrows memory, which its owner keeps and does not write in the meantime.
   package init(_ buffer: UnsafeBufferPointer<Element>) {
     unsafe start = buffer.baseAddress
     count = buffer.count
@@ -75,17 +75,17 @@ extension Elements where Element: SIMDScalar {
   }
 }
 
-/// Elements in memory that somebody else owns, read and written with checks of the bounds in every build.
+/// Elements in borrowed memory, read and written with checks of the bounds in every build.
 ///
-/// It refers to the memory, as a class would: a copy refers to the same elements. Whoever makes one keeps the memory
-/// for as long as it is used, and one thread at a time writes an element.
+/// It refers to the memory, as a class would: a copy refers to the same elements. The caller that makes one keeps
+/// the memory for as long as it is used, and one thread at a time writes an element.
 @safe
 package struct MutableElements<Element: BitwiseCopyable>: BitwiseCopyable {
   // In bounds by the checks below. Never nil with a count above 0.
   let start: UnsafeMutablePointer<Element>?
   package let count: Int
 
-  /// Borrows memory, which its owner keeps and nobody else uses in the meantime.
+  /// Borrows memory, which its owner keeps and does not use in the meantime.
   package init(_ buffer: UnsafeMutableBufferPointer<Element>) {
     unsafe start = buffer.baseAddress
     count = buffer.count

@@ -28,7 +28,7 @@ extension Bitmap {
   ///
   /// `write` receives the index of a row, the old row and the memory of the new one, both of `4 * width` bytes.
   ///
-  /// `alpha` is the new bitmap's; by default that of the old rows.
+  /// `alpha` is the new bitmap's; by default the old rows'.
   func rows(
     alpha: Alpha? = nil,
     _ context: ProcessingContext,

@@ -3,9 +3,9 @@ import VitrineRuntime
 /// The passes of a Gaussian blur along one axis.
 ///
 /// A wide Gaussian needs few samples. So a wide blur is done on a coarser grid: a narrow Gaussian reduces the image
-/// to a half, a third or a quarter, what is left of the blur is done there, in the same way if it is still wide, and a cubic
-/// B-spline interpolates between the results. Variances add up: those of the first Gaussian, of the blur on the grid and
-/// of the spline make that of the whole. Every pixel of the full size is touched by a fixed number of weights, so the
+/// to a half, a third or a quarter, the rest of the blur is done there, in the same way if it is still wide, and a cubic
+/// B-spline interpolates between the results. Variances add up: the whole has the sum of the first Gaussian's, the
+/// blur's on the grid and the spline's. Every pixel of the full size is touched by a fixed number of weights, so the
 /// cost does not depend on the radius. Beyond its edges, the image is continued by its mirror image.
 struct BlurWeights {
   /// Reductions, from the full size on.
@@ -52,7 +52,7 @@ struct BlurWeights {
     }
   }
 
-  /// `variance` is that of the weights, in squares of the spacing.
+  /// `variance` is the weights', in squares of the spacing.
   private static func reduction(
     from count: Int,
     to fewer: Int,
@@ -104,7 +104,7 @@ struct BlurWeights {
 extension FilterWeights {
   /// Makes weights from a function that returns the first pixel of each output pixel, and the weights from there on.
   ///
-  /// Pixels beyond the edges are those of the mirror image. The weights of an output pixel are made to add up to 1.
+  /// Beyond the edges are the pixels of the mirror image. The weights of an output pixel are made to add up to 1.
   fileprivate init(outputCount: Int, sourceCount: Int, _ weights: (Int) -> (first: Int, weights: [Double])) {
     var lines: [(first: Int, weights: [Double])] = []
     lines.reserveCapacity(outputCount)

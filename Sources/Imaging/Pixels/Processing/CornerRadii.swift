@@ -6,7 +6,7 @@ import VitrineRuntime
 /// .roundedCorners(radius: 16)
 /// .roundedCorners(CornerRadii(topLeft: 16, topRight: 16))
 /// ```
-/// Fractions are those of the shorter side. Radii that do not fit beside one another on a side shrink, all by the same
+/// Fractions are of the shorter side. Radii that do not fit beside one another on a side shrink, all by the same
 /// factor.
 public struct CornerRadii: Hashable, Sendable, CustomStringConvertible {
   /// The radius of the top left corner.

@@ -1,4 +1,4 @@
-/// Blurs a bitmap with a Gaussian, and may sharpen it by what that takes away.
+/// Blurs a bitmap with a Gaussian, and may sharpen it by the difference.
 struct GaussianBlur {
   private let width: Int
   private let height: Int
@@ -195,7 +195,7 @@ private final class BlurRows {
   private let y: FilterWeights?
   private let layout: PixelLayout
   private let kernels: PixelKernels
-  /// The rows that had to be converted or filtered before; `nil` if those of the input are used.
+  /// The rows that had to be converted or filtered before; `nil` if the input's rows are used.
   private let ring: RowRing<Float>?
   /// The rows of the input that are added.
   private let bytes: RowTable<UInt8>

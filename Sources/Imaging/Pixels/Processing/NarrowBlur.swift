@@ -52,7 +52,7 @@ struct NarrowBlur {
         fill(ring.row(next), from: source, next, layout)
         next += 1
       }
-      // The last tap may be the one that only makes their number even.
+      // The last tap may only make their number even.
       table.fill(0..<taps) { tap in ring.row(Self.mirrored(y - radius + min(tap, 2 * radius), height)).elements }
       kernels.combine(table, weights: weights[...], into: line.extracting(radius * 4..<(radius + width) * 4))
       for place in 1...radius {

@@ -1,6 +1,6 @@
 /// The source pixels of each output pixel along one axis, with weights that add up to 1.
 ///
-/// Pixels that are means of several lack some of what the kernel lets through. To second order, a mean over a pixel's
+/// Pixels that are means of several lack some frequencies that the kernel lets through. To second order, a mean over a pixel's
 /// width is undone by 13/12 of the pixel less 1/24 of each neighbour (the step from cell averages to point values in
 /// finite volume methods). That correction is part of the weights and needs no extra pass. It gains 1.5 to 3 dB on
 /// photographs.

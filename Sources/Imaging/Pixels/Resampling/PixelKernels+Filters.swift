@@ -86,7 +86,7 @@ extension PixelKernels {
     }
   }
 
-  /// Returns the size of what a filter leaves of a pixel.
+  /// Returns the size of a filter's residual of a pixel.
   static func size(_ residual: SIMD4<UInt8>, _ components: Int) -> UInt64 {
     let sizes = residual.replacing(with: 0 &- residual, where: residual .> 128) & mask(components)
     return UInt64(SIMD4<UInt32>(truncatingIfNeeded: sizes).wrappedSum())
@@ -147,7 +147,7 @@ extension PixelKernels {
     }
   }
 
-  /// The sizes of what a filter leaves of the pixels behind the first ones.
+  /// The sizes of a filter's residuals of the pixels behind the first ones.
   @inline(__always)
   private static func size(
     _ row: Elements<UInt8>,

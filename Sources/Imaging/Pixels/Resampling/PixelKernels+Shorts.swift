@@ -34,7 +34,7 @@ extension PixelKernels {
     }
   }
 
-  /// Moves the straight colours in `output` away from those of blurred pixels, which are premultiplied floats of 0 to
+  /// Moves the straight colours in `output` away from the colours of blurred pixels, which are premultiplied floats of 0 to
   /// 255.
   ///
   /// Differences below `threshold` do not count. The contents of `line` are lost.

@@ -69,7 +69,7 @@ extension PixelKernels {
     }
   }
 
-  /// Calls `body` with the place of each output pixel, and with those of the elements that make it.
+  /// Calls `body` with the place of each output pixel, and with the places of the elements that make it.
   @inline(__always)
   private static func forEachBlock<Sum>(of sums: Elements<Sum>, _ factor: Int, _ body: (Int, Range<Int>) -> Void) {
     var (start, output) = (0, 0)

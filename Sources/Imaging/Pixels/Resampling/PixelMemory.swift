@@ -21,7 +21,7 @@ final class RowTable<Element: BitwiseCopyable> {
     unsafe addresses = []
   }
 
-  /// Replaces the rows by those that `row` returns for `places`.
+  /// Replaces the rows by the rows that `row` returns for `places`.
   @inline(__always)
   func fill(_ places: Range<Int>, _ row: (Int) -> Elements<Element>) {
     unsafe addresses.removeAll(keepingCapacity: true)

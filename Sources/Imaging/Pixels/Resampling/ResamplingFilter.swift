@@ -1,6 +1,6 @@
 import VitrineRuntime
 
-/// The filter that makes pixels of one size from those of another.
+/// The filter that makes pixels of one size from pixels of another.
 ///
 /// For downsampling, all but ``box`` are widened by the scale, so that they remove detail that the smaller size
 /// cannot show.

@@ -1,7 +1,7 @@
 extension Bitmap {
   /// Returns the bitmap at another size; returns itself if nothing has to change.
   ///
-  /// The pixels take the path of decoded rows. The result equals that of decoding to `size`, except where the decoder
+  /// The pixels take the path of decoded rows. The result equals a decode to `size`, except where the decoder
   /// itself downsamples. The result has straight or no alpha. Blocks until done. Complexity: O(pixels).
   ///
   /// - Parameters:

@@ -33,7 +33,7 @@ final class PlacedRows: RowSource {
       row += next
       return next
     }
-    // The picture's rows are as far apart as those of the result, and end within them.
+    // The picture's rows are as far apart as the result's rows, and end within them.
     let target = rows.extracting(left * 4..<rows.count)
     let got = try picture.read(into: target, bytesPerRow: bytesPerRow, count: next)
     row += got

@@ -122,7 +122,7 @@ struct Renderer {
     }
   }
 
-  /// Copies rows that are already those of the bitmap.
+  /// Copies rows that need no rendering.
   private func copy(
     _ source: any RowSource,
     _ transform: ColorTransform?,
@@ -270,7 +270,7 @@ struct Renderer {
       }
       if let damage = source.damage { throw damage }
     } catch {
-      // What nobody will see need not be cleared, which takes 7 ms for 3 megapixels.
+      // Pixels without a use need not be cleared, which takes 7 ms for 3 megapixels.
       if error.isDamage { writer.finish() }
       throw error
     }

@@ -22,10 +22,10 @@ public protocol RowSource: AnyObject {
   var isAveraged: Bool { get }
   /// The colour space of the rows, if the decoder has converted them; `nil` if they are in the file's own colours.
   var colorSpace: ColorSpace? { get }
-  /// A Boolean value that indicates whether the decoder has applied the image's orientation, so that the rows are those
-  /// of the upright image.
+  /// A Boolean value that indicates whether the decoder has applied the image's orientation, so that the rows are the
+  /// upright image's.
   var isUpright: Bool { get }
-  /// The damage of a picture whose rows were all delivered, for example one that is only coarse. It is read after the
+  /// The damage of a picture whose rows were all delivered, for example of a picture that is only coarse. It is read after the
   /// last row that is needed.
   var damage: ImageError? { get }
 

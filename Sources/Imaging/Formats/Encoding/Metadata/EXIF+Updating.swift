@@ -3,7 +3,7 @@ import VitrineRuntime
 extension EXIF {
   /// Returns a block that describes an upright image of another size, without the thumbnail of the original.
   ///
-  /// All bytes stay where they are: the notes of makers have places of the block in them, in formats that nobody has
+  /// All bytes stay where they are: the notes of makers have places of the block in them, in formats that are not
   /// published. Only orientation, size, the references to other images and these images' bytes change. Previews inside
   /// the notes of makers stay, for the same reason.
   ///
@@ -35,7 +35,7 @@ private struct EXIFUpdate {
   private var others: [TIFFBytes.Directory] = []
   /// The directories of other images.
   private var images: [TIFFBytes.Directory] = []
-  /// False if the bytes in the place of the first directory's link are those of a value.
+  /// False if a value has the place of the first directory's link.
   private let hasLink: Bool
 
   // More than any real file has: what repeats or overlaps must not cost more than reading the block.
@@ -90,7 +90,7 @@ private struct EXIFUpdate {
     let leavings = images.flatMap { directory in
       directory.entries.compactMap(\.value) + [directory.offset..<directory.link + (directory.isWhole ? 4 : 0)]
     }.map { $0.clamped(to: all) }
-    // Places in the first directory are those of a TIFF file that the block was taken from, or of a thumbnail.
+    // Places in the first directory are places of a TIFF file that the block was taken from, or of a thumbnail.
     let cleared = ByteRanges(thumbnails + (own + leavings).filter { !used.overlap($0) })
 
     for entry in main.entries + others.flatMap(\.entries) { correct(entry, width: width, height: height) }

@@ -3,7 +3,7 @@ import VitrineRuntime
 extension XMP {
   /// Returns a packet that describes an upright image of another size, alone in its file.
   ///
-  /// Thumbnails, and what leads to other images and to a second packet, are removed, and the blanks that make room for
+  /// Thumbnails, and references to other images and to a second packet, are removed, and the blanks that make room for
   /// changes in place. All other properties stay as they are.
   ///
   /// Returns `nil` if the packet is not well-formed XML in UTF-8. Complexity: O(bytes).

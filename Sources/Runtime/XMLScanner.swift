@@ -1,8 +1,9 @@
-/// A scanner of XML 1.0 in UTF-8, tag by tag, without a document type declaration, which XMP must not have.
+/// A scanner of XML 1.0 in UTF-8, tag by tag, without a document type declaration, which neither XMP nor an object store
+/// has.
 ///
 /// It ends early, with ``isWellFormed`` false, where the text is no XML. Complexity: O(bytes).
-struct XMLScanner {
-  enum Token {
+package struct XMLScanner {
+  package enum Token {
     case open(Tag)
     /// The end tag of the element that was opened last.
     case close(Range<Int>)
@@ -12,38 +13,38 @@ struct XMLScanner {
     case literal(Range<Int>)
   }
 
-  struct Tag {
-    let name: String
-    let attributes: [Attribute]
-    let range: Range<Int>
+  package struct Tag {
+    package let name: String
+    package let attributes: [Attribute]
+    package let range: Range<Int>
     /// True for a tag without content and end tag: `<a/>`.
-    let isEmpty: Bool
+    package let isEmpty: Bool
   }
 
-  struct Attribute {
-    let name: String
+  package struct Attribute {
+    package let name: String
     /// The place of the value between its quotation marks.
-    let value: Range<Int>
+    package let value: Range<Int>
     /// The place of the attribute with the white space in front of it.
-    let range: Range<Int>
+    package let range: Range<Int>
   }
 
   /// More than any packet needs.
   private static let depthLimit = 256
 
-  let bytes: [UInt8]
-  private(set) var isWellFormed = true
+  package let bytes: [UInt8]
+  package private(set) var isWellFormed = true
   private var offset = 0
   private var names: [String] = []
   private var hasRoot = false
 
-  init(_ bytes: [UInt8]) {
+  package init(_ bytes: [UInt8]) {
     self.bytes = bytes
     if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { offset = 3 }
   }
 
   /// Returns the next token; `nil` at the end, and where the text is no XML.
-  mutating func next() -> Token? {
+  package mutating func next() -> Token? {
     while let byte = byte(offset) {
       guard byte == UInt8(ascii: "<") else { return text() }
       switch self.byte(offset + 1) {
@@ -166,14 +167,14 @@ struct XMLScanner {
 
   private static func bytes(_ text: StaticString) -> [UInt8] { text.withUTF8Buffer { unsafe Array($0) } }
 
-  static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 }
+  package static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 }
 
   private static func isName(_ byte: UInt8) -> Bool {
     byte >= 0x80 || isInner(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
       || byte == UInt8(ascii: ":") || byte == UInt8(ascii: "_")
   }
 
-  /// True for what a name may have, but not at its beginning.
+  /// True for bytes that a name may have, but not at its beginning.
   private static func isInner(_ byte: UInt8) -> Bool {
     (0x30...0x39).contains(byte) || byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".")
   }
@@ -200,7 +201,10 @@ extension XMLScanner {
   }
 
   /// Returns text with its references resolved.
-  func string(_ range: Range<Int>) -> String {
+  package func string(_ range: Range<Int>) -> String { String(decoding: utf8(range), as: UTF8.self) }
+
+  /// Returns the bytes of text with its references resolved.
+  package func utf8(_ range: Range<Int>) -> [UInt8] {
     var result: [UInt8] = []
     var offset = range.lowerBound
     while offset < range.upperBound {
@@ -212,6 +216,6 @@ extension XMLScanner {
         offset += 1
       }
     }
-    return String(decoding: result, as: UTF8.self)
+    return result
   }
 }
