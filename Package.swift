@@ -166,7 +166,9 @@ if hasStubs {
   // Tests of what differs between the variants; all else is tested by `make test`.
   let sources = [
     "HTTPTests": ["Loader", "URLSession"],
-    "ImagingTests": ["Codecs", "Support", "Frames/AnimatedImageTests.swift", "Frames/FrameSourceTests.swift"],
+    "ImagingTests": [
+      "Codecs", "Support", "Formats/Frames/AnimatedImageTests.swift", "Formats/Frames/FrameSourceTests.swift",
+    ],
     "VitrineTests": ["Platform", "PreviewTests.swift"],
   ]
   // The toolchain's Testing has overlays for some modules of Apple's, which Linux lacks.

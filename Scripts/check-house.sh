@@ -28,9 +28,9 @@ complain "Platform conditions belong in Runtime, GTK, Apple, Codecs/System, Code
     grep -vE '^Sources/(Runtime|GTK|Apple|Imaging/Codecs/(System|ImageIO)|HTTP/(Curl|URLSession))/|^Sources/Vitrine/PlatformDefaults.swift:')"
 
 # The C modules that each folder may import, beyond what the package manifest already enforces.
-complain "C is imported only where it belongs: codecs in Sources/Imaging/Codecs and Sources/Codecs, loops over pixels in Sources/Imaging/Resampling, libcurl in Sources/HTTP/Curl, checksums in Sources/Caching, system calls in Sources/Confinement, libmicrohttpd in Sources/Server, hiredis in Sources/Tiers/Redis, GTK in its modules:" \
+complain "C is imported only where it belongs: codecs in Sources/Imaging/Codecs and Sources/Codecs, loops over pixels in Sources/Imaging/Pixels/Resampling, libcurl in Sources/HTTP/Curl, checksums in Sources/Caching, system calls in Sources/Confinement, libmicrohttpd in Sources/Server, hiredis in Sources/Tiers/Redis, GTK in its modules:" \
   "$(grep -HnE '^\s*(@_exported )?((public|package) )?import (CLib|CVitrine|CGTK)' $sources |
-    grep -vE '^Sources/(GTK|Gallery)/.*import (CGTK|CVitrineGTK)|^Sources/Imaging/Codecs/.*import (CLib|CVitrineCodecs)|^Sources/Codecs/.*import (CLib|CVitrine)|^Sources/Imaging/Resampling/.*import CVitrineKernels|^Sources/HTTP/Curl/.*import CVitrineCurl|^Sources/Confinement/.*import (CVitrineConfinement|CLibSeccomp)|^Sources/Sandbox/.*import CVitrineSandbox|^Sources/Server/.*import (CVitrineMHD|CLibMicroHTTPD)|^Sources/Caching/.*import CVitrineCaching|^Sources/Tiers/Redis/.*import CLibHiredis')"
+    grep -vE '^Sources/(GTK|Gallery)/.*import (CGTK|CVitrineGTK)|^Sources/Imaging/Codecs/.*import (CLib|CVitrineCodecs)|^Sources/Codecs/.*import (CLib|CVitrine)|^Sources/Imaging/Pixels/Resampling/.*import CVitrineKernels|^Sources/HTTP/Curl/.*import CVitrineCurl|^Sources/Confinement/.*import (CVitrineConfinement|CLibSeccomp)|^Sources/Sandbox/.*import CVitrineSandbox|^Sources/Server/.*import (CVitrineMHD|CLibMicroHTTPD)|^Sources/Caching/.*import CVitrineCaching|^Sources/Tiers/Redis/.*import CLibHiredis')"
 
 complain "@unchecked Sendable says beside it why it is right:" \
   "$(for file in $sources; do
@@ -50,7 +50,7 @@ complain "A file has one subject; these have over 450 lines:" \
 # Clauses without a name for their subject, of which each room may have no more than it has. Lower a number whenever a
 # room has fewer.
 headless=""
-for entry in Apple:34 Caching:0 CodecWorker:0 Codecs:24 CommandLine:9 Confinement:3 GTK:0 Gallery:0 HTTP:0 Imaging:210 \
+for entry in Apple:34 Caching:0 CodecWorker:0 Codecs:24 CommandLine:9 Confinement:3 GTK:0 Gallery:0 HTTP:0 Imaging:65 \
   Runtime:0 Sandbox:27 Server:66 Testing:5 Tiers:1 Tiles:0 Vitrine:0; do
   count=$(grep "^Sources/${entry%:*}/" <<<"$sources" | xargs cat | perl -ne '
     $text .= "$1 " if m{^\s*//+\s*(.*)};
@@ -168,10 +168,10 @@ complain "README.md and Package.swift must list the packages of Scripts/packages
 source Scripts/lib/formats.sh
 said="It reads $(formats title reader: | listed and), and writes $(formats title writer: | listed and). "
 said+="$(formats title codec: | listed and) are external formats:"
-grep -qF "$said" <<<"$(paste -sd ' ' README.md)" || complain "README.md must list the formats of Sources/Imaging/ImageFormat+Table.swift:" "$said"
-complain "ImageFormat.all must list each row of Sources/Imaging/ImageFormat+Table.swift, and nothing else:" \
-  "$(diff <(sed -nE 's/^  public static let ([a-zA-Z0-9]+) = Self\($/\1/p' Sources/Imaging/ImageFormat+Table.swift | sort) \
-    <(awk '/ all: / { inside = 1; next } inside && /]/ { exit } inside' Sources/Imaging/ImageFormat+Table.swift | grep -oE '[a-zA-Z0-9]+' | sort))"
+grep -qF "$said" <<<"$(paste -sd ' ' README.md)" || complain "README.md must list the formats of Sources/Imaging/Formats/Table/ImageFormat+Table.swift:" "$said"
+complain "ImageFormat.all must list each row of Sources/Imaging/Formats/Table/ImageFormat+Table.swift, and nothing else:" \
+  "$(diff <(sed -nE 's/^  public static let ([a-zA-Z0-9]+) = Self\($/\1/p' Sources/Imaging/Formats/Table/ImageFormat+Table.swift | sort) \
+    <(awk '/ all: / { inside = 1; next } inside && /]/ { exit } inside' Sources/Imaging/Formats/Table/ImageFormat+Table.swift | grep -oE '[a-zA-Z0-9]+' | sort))"
 complain "Only README.md lists external formats; other documents and comments say 'external formats, such as AVIF':" \
   "$(git ls-files --cached --others --exclude-standard '*.md' 'Sources/*.swift' 'Sources/*/*.md' 'Desktop/*' | sort -u |
     grep -vE '^(CHANGELOG|README).md$|ApplePlatforms.md$' | xargs perl -0ne '

@@ -15,7 +15,7 @@ final class AVIFMeans {
   static func factor(for request: RowRequest, _ format: avifPixelFormat) -> Int {
     let shift = shifts(of: format)
     // Blocks of whole samples of chroma.
-    return PlaneMeans.factor(for: request, unit: 1 << max(shift.x, shift.y))
+    return request.meanFactor(unit: 1 << max(shift.x, shift.y))
   }
 
   /// The number of times that chroma's width and height are halved.

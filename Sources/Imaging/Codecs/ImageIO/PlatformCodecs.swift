@@ -18,7 +18,9 @@ enum PlatformCodecs {
     if scale < 1 { memory.transient = width.multipliedSaturating(by: height).multipliedSaturating(by: 4) }
     return memory
   }
+}
 
+extension Gzip {
   /// Nothing: what is compressed as a file is a drawing, which ImageIO does not read.
-  static func inflate(_ file: ByteReader, room: Int) -> (bytes: [UInt8], end: Gzip.End) { ([], .damaged) }
+  static func inflate(_ file: ByteReader, room: Int) -> (bytes: [UInt8], end: End) { ([], .damaged) }
 }

@@ -181,6 +181,12 @@ package struct JPEGIndex: Sendable {
   }
 }
 
+extension DecoderRegistry {
+  /// A Boolean value that indicates whether JPEG is decoded by Vitrine's own decoder in this process, so that a
+  /// ``JPEGIndex`` gives the same pixels.
+  package var decodesJPEGItself: Bool { local(for: .jpeg) is JPEGDecoder }
+}
+
 /// The rows of a patch, presented as rows of the whole picture.
 private final class PatchRows: RowSource {
   var width: Int { rows.width }

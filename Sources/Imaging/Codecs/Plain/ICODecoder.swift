@@ -55,14 +55,6 @@ public struct ICODecoder: ImageDecoder, VitrineDecoder {
 
 /// The directory of an icon file.
 struct IconFile {
-  /// Returns `true` if a file begins like an icon or a cursor with a picture.
-  static func isSignature(_ bytes: ByteReader) -> Bool {
-    guard bytes.starts(with: [0, 0, 1, 0]) || bytes.starts(with: [0, 0, 2, 0]), bytes.littleEndian16(at: 4) != 0,
-      let reserved = bytes.byte(at: 9)
-    else { return false }
-    return reserved == 0 || reserved == 255
-  }
-
   enum Content {
     /// `length` tells whether there is a mask: it is the declared length, or the room up to the next picture if that
     /// is more.

@@ -1,0 +1,128 @@
+public import VitrineRuntime
+
+extension DecoderRegistry {
+  /// Decodes an image upright, at the requested size, using no more pixels than that size needs.
+  ///
+  /// Blocks until done, so do not call it on the main thread. Peak memory is the result and a few rows, for formats
+  /// and sizes whose rows can stream.
+  ///
+  /// - Throws: ``ImageError`` of any code but `.notEncodable`.
+  public func decode(_ data: Data, _ options: DecodeOptions = DecodeOptions()) throws(ImageError) -> ImageContainer {
+    try decode(data, options, DecodeJob())
+  }
+
+  /// As ``decode(_:_:)``, within the memory and on the cores of a job.
+  package func decode(
+    _ data: Data,
+    _ options: DecodeOptions,
+    _ job: DecodeJob,
+  ) throws(ImageError) -> ImageContainer {
+    if options.animates, let image = try animation(of: data, options, job) { return image }
+    var image = try picture(of: data, DecodeQuestion(.image, options, job))
+    if options.dynamicRange == .high { image.highRange = try highRange(of: data, options, job) }
+    return image
+  }
+
+  /// Decodes the picture of an image, or of a frame in a session.
+  func picture(of data: Data, _ question: DecodeQuestion) throws(ImageError) -> ImageContainer {
+    try pixels(of: data, question) { $0.image ?? nil }
+  }
+
+  /// Decodes an image to gray levels: upright, at the requested size, in a quarter of the memory.
+  ///
+  /// Rows stream from the decoder to the result, as in ``decode(_:_:)``. Colours become luma (ITU-R BT.709-6, item
+  /// 3.2) on the way. ``ImageInfo/colorModel`` tells whether the image itself was gray. Blocks until done.
+  ///
+  /// - Parameters:
+  ///   - data: The encoded image.
+  ///   - options: The options for decoding; ``DecodeLimits/outputByteCount`` counts one byte a pixel.
+  ///   - job: The memory and the cores. Defaults to the machine's cores.
+  ///   - background: The level behind transparent and missing pixels. Defaults to white.
+  /// - Returns: The levels, and the facts of the header.
+  /// - Throws: ``ImageError`` of any code but `.notEncodable`.
+  package func decodeGray(
+    _ data: Data,
+    _ options: DecodeOptions = DecodeOptions(),
+    _ job: DecodeJob = DecodeJob(),
+    over background: UInt8 = 255,
+  ) throws(ImageError) -> DecodedGrayImage {
+    var question = DecodeQuestion(.gray(over: background), options, job)
+    question.options.colorSpace = .sRGB
+    return try pixels(of: data, question) { $0.gray }
+  }
+
+  /// Decodes the pixels that a question is about, here or elsewhere; `output` takes them from the answer.
+  private func pixels<Output>(
+    of data: Data,
+    _ question: DecodeQuestion,
+    _ output: (DecodeAnswer) -> Output?,
+  ) throws(ImageError) -> Output {
+    var question = question
+    let core = question.job.takeCore()
+    defer { core.leave() }
+    try question.job.begin(question.options)
+    return try find(data, question.options.limits) { [question] (image) throws(ImageError) in
+      switch image {
+      case .local(let image): try pixels(of: image, question).flatMap(output)
+      case .remote(let image): output(try image.answer(question))
+      }
+    }
+  }
+
+  /// Decodes pixels in this process, step by step; returns `nil` if the decoder declines.
+  private func pixels(of image: LocalImage, _ question: DecodeQuestion) throws(ImageError) -> DecodeAnswer? {
+    var (options, job) = (question.options, question.job)
+    // Header, limits, plan.
+    let info = try image.info(ofFrame: options.frame, options.limits)
+    let plan = try options.plan(for: info)
+    if question.allowsShortcut, let thumbnail = try renderThumbnail(of: image, info, plan, options, job) {
+      return .image(thumbnail)
+    }
+    // Cores, memory.
+    job.borrowCores(for: info)
+    try job.admit(image, info, plan, options)
+    // Rows, which are cropped, resampled, converted and turned upright as they come.
+    guard let rows = try image.open(options.request(for: info, plan, job)) else { return nil }
+    let renderer = options.renderer(for: info, plan, job)
+    guard case .gray(let background) = question.kind else {
+      let result = try renderer.render(rows, acceptsPartial: options.acceptsPartial)
+      return .image(ImageContainer(result.bitmap, info: info, damage: result.damage))
+    }
+    let result = try renderer.renderGray(rows, over: background, acceptsPartial: options.acceptsPartial)
+    return .gray(DecodedGrayImage(bitmap: result.bitmap, info: info, damage: result.damage))
+  }
+
+  /// Decodes pixels brighter than white; returns `nil` if there are none, or no decoder can.
+  private func highRange(
+    of data: Data,
+    _ options: DecodeOptions,
+    _ job: DecodeJob,
+  ) throws(ImageError) -> HighRangeBitmap? {
+    try find(data, options.limits) { (image) throws(ImageError) -> HighRangeBitmap?? in
+      guard case .local(let image) = image, image.decoder is any HighRangeDecoding else { return .some(nil) }
+      var job = job
+      let info = try image.info(ofFrame: options.frame, options.limits)
+      let plan = try options.plan(for: info)
+      // The decoder's picture and the result, beside the bitmap that is there.
+      let count = 20 * plan.width * plan.height
+      try options.limits.check(memory: count, of: info)
+      try job.begin(options)
+      try job.hold(count, output: count, of: info)
+      return .some(try image.highRange(info, frame: options.frame, plan))
+    }
+  }
+}
+
+extension Bitmap {
+  /// Decodes an image with the standard decoders, as ``DecoderRegistry/decode(_:_:)`` does.
+  ///
+  /// Blocks until done.
+  ///
+  /// - Parameters:
+  ///   - data: The encoded image.
+  ///   - size: The requested size. Defaults to `nil`: the image's own size.
+  /// - Throws: ``ImageError`` of any code but `.notEncodable`.
+  public init(decoding data: Data, size: TargetSize? = nil) throws(ImageError) {
+    self = try DecoderRegistry.standard.decode(data, DecodeOptions(size: size)).bitmap
+  }
+}

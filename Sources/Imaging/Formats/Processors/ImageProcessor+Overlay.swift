@@ -1,0 +1,133 @@
+import VitrineRuntime
+
+// Another image on top.
+extension ImageProcessor {
+  /// The way in which the colours of an overlay and of the image below mix.
+  ///
+  /// The formulas are from W3C's "Compositing and Blending Level 1".
+  public enum BlendMode: String, Hashable, Sendable, CaseIterable {
+    /// The overlay's colours.
+    case normal
+    /// The product of both, which is darker.
+    case multiply
+    /// The inverse of the product of the inverses, which is lighter.
+    case screen
+  }
+
+  /// Lays another image over this one, for example a watermark.
+  ///
+  /// ```swift
+  /// .overlay(logo, at: .bottomRight, offset: (x: -16, y: -16), width: .fraction(0.2), opacity: 0.5)
+  /// ```
+  /// The part of the overlay outside the image is cut off. The identifier has a hash of the overlay's pixels, so make the processor
+  /// once for many images. Complexity of making it: O(pixels of the overlay).
+  ///
+  /// - Parameters:
+  ///   - overlay: The image on top. It is converted to the colour space of the one below.
+  ///   - mode: The way in which colours mix. Defaults to `normal`.
+  ///   - anchor: The place: the part of the free space to the left of the overlay, and above. Defaults to the centre.
+  ///   - offset: The distance from there, to the right and down. Fractions are of the lower image's width and
+  ///     height. Defaults to none.
+  ///   - width: The width to which the overlay is resized, keeping its aspect ratio; a fraction is one of the lower
+  ///     image's width. Defaults to `nil`: its own size.
+  ///   - opacity: The opacity, from 0 to 1. Defaults to 1; 0 changes nothing.
+  /// - Returns: The processor.
+  public static func overlay(
+    _ overlay: Bitmap,
+    _ mode: BlendMode = .normal,
+    at anchor: Anchor = .center,
+    offset: (x: Length, y: Length) = (.zero, .zero),
+    width: Length? = nil,
+    opacity: Double = 1,
+  ) -> ImageProcessor {
+    let (offsetX, offsetY) = offset
+    let isMoved = offsetX != .zero || offsetY != .zero
+    return ImageProcessor(
+      "overlay",
+      ["\(overlay.width)x\(overlay.height) \(overlay.contentHash)"] + (mode == .normal ? [] : [mode.rawValue])
+        + (anchor == .center ? [] : [StepName.anchor(anchor)]) + (isMoved ? ["by \(offsetX) \(offsetY)"] : [])
+        + (width.map { ["width \($0)"] } ?? []) + (opacity == 1 ? [] : ["opacity \(StepName.number(opacity))"]),
+      lengths: [offsetX, offsetY] + (width.map { [$0] } ?? []),
+    ) { bitmap, context throws(ImageError) in
+      try context.check(opacity, "opacity", in: 0...1)
+      let x = try context.pixels(offsetX, of: bitmap.width, "offset", in: -1e9...1e9)
+      let y = try context.pixels(offsetY, of: bitmap.height, "offset", in: -1e9...1e9)
+      let top = try overlay.fitted(width, on: bitmap, context)
+      let left = (Double(bitmap.width - top.width) * anchor.x + x).rounded()
+      let upper = (Double(bitmap.height - top.height) * anchor.y + y).rounded()
+      return try bitmap.covered(by: top, mode, x: Int(left), y: Int(upper), Float(opacity), context)
+    }
+  }
+}
+
+extension Bitmap {
+  /// A hash of all that a picture looks like, without known collisions.
+  fileprivate var contentHash: String {
+    let shown = straightened()
+    // As many bytes as the bitmap has.
+    let digest = unsafe shown.withUnsafeBytes { unsafe SHA256.hash($0) }
+    let hash = digest.prefix(16).reduce(into: "") { text, byte in
+      text += (byte < 16 ? "0" : "") + String(byte, radix: 16)
+    }
+    // The bytes mean something else with another alpha or colour space.
+    return hash + (alpha == .opaque ? " opaque" : "") + (colorSpace == .sRGB ? "" : " \(colorSpace.rawValue)")
+  }
+
+  /// Returns the overlay at its width and in the colours of the image below.
+  fileprivate func fitted(_ width: Length?, on base: Bitmap, _ context: ProcessingContext) throws(ImageError) -> Bitmap
+  {
+    guard let width else { return straightened().converted(to: base.colorSpace) }
+    let side = try context.pixels(width, of: base.width, "width", in: .leastNonzeroMagnitude...1e9)
+    let scale = side / Double(self.width)
+    try context.check(width: side.rounded(.up), height: (Double(height) * scale).rounded(.up))
+    return try resized(
+      to: .pixels(width: side, enlarges: true),
+      limits: context.limits,
+      isCancelled: context.isCancelled,
+    ).straightened().converted(to: base.colorSpace)
+  }
+
+  /// Returns the bitmap with another one over it, whose first pixel is at `x`, `y`.
+  fileprivate func covered(
+    by top: Bitmap,
+    _ mode: ImageProcessor.BlendMode,
+    x left: Int,
+    y upper: Int,
+    _ opacity: Float,
+    _ context: ProcessingContext,
+  ) throws(ImageError) -> Bitmap {
+    let columns = max(0, left)..<max(max(0, left), min(width, left + top.width))
+    let rows = max(0, upper)..<max(max(0, upper), min(height, upper + top.height))
+    guard opacity > 0, !columns.isEmpty, !rows.isEmpty else { return self }
+    return try self.rows(context) { y, old, row in
+      row.update(from: old)
+      guard rows.contains(y) else { return }
+      top.withElements { cover in
+        let start = (y &- upper) &* top.bytesPerRow &- left &* 4
+        for x in columns {
+          // `columns` and `rows` are those where both images have pixels.
+          var pixel = SIMD4<Float>(cover.four(at: start &+ x &* 4))
+          pixel.w *= opacity
+          row.store(PixelMath.bytes(mode.mixed(pixel, SIMD4<Float>(row.four(at: x &* 4)))), at: x &* 4)
+        }
+      }
+    }
+  }
+}
+
+extension ImageProcessor.BlendMode {
+  /// Mixes two pixels with straight alpha from 0 to 255.
+  @inline(__always)
+  fileprivate func mixed(_ top: SIMD4<Float>, _ below: SIMD4<Float>) -> SIMD4<Float> {
+    var color: SIMD4<Float>
+    switch self {
+    case .normal: return PixelMath.over(top, below)
+    case .multiply: color = top * below / 255
+    case .screen: color = top + below - top * below / 255
+    }
+    // Only what covers something mixes with it.
+    color = top + (color - top) * (below.w / 255)
+    color.w = top.w
+    return PixelMath.over(color, below)
+  }
+}
