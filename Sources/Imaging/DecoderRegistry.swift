@@ -125,6 +125,8 @@ public struct DecoderRegistry: Sendable {
         source,
         acceptsPartial: options.acceptsPartial,
       )
+      // A part of the image may be all missing, but an image without a row is none.
+      if let damage = result.damage, result.shown == 0, options.region == nil { throw damage }
       return ImageContainer(result.bitmap, info: info, damage: result.damage)
     }
     if options.dynamicRange == .high { image.highRange = try highRange(of: data, options) }

@@ -171,11 +171,14 @@ private final class JPEGRows: RowSource {
       guard isCoarse || got > 0 else { throw truncation }
       damage = truncation
     }
-    try unsafe request.limits.check(
-      warnings: Int(vitrine_jpeg_warnings(reader)),
-      first: String(cString: vitrine_jpeg_first_warning(reader)),
-      format: .jpeg,
-    )
+    // libjpeg resumes after each fault, so the rows go on. Their number and the time limit bound the work.
+    damage =
+      unsafe damage
+      ?? request.limits.damage(
+        warnings: Int(vitrine_jpeg_warnings(reader)),
+        first: String(cString: vitrine_jpeg_first_warning(reader)),
+        format: .jpeg,
+      )
     // Adobe stores CMYK with 255 for no ink. All viewers treat every file so, with or without Adobe's marker.
     if isCMYK {
       for row in 0..<Int(got) {
