@@ -168,8 +168,8 @@ private final class JPEGRows: RowSource {
       let isCoarse = unsafe vitrine_jpeg_is_coarse(reader) != 0
       let end = isCoarse ? "before the end of its last scan" : "at row \(row + Int(got)) of \(height), scaled"
       let truncation = ImageError(.truncated, format: .jpeg, "truncated: the file ends \(end)")
-      guard isCoarse || got > 0 else { throw truncation }
-      damage = truncation
+      guard isCoarse || got > 0 else { throw damage ?? truncation }
+      damage = damage ?? truncation
     }
     // libjpeg resumes after each fault, so the rows go on. Their number and the time limit bound the work.
     damage =
