@@ -66,7 +66,8 @@ struct EncodingChoice: Sendable {
   func format(for image: ImageContainer) -> ImageFormat {
     if let format { return format }
     if image.animation != nil { return isLossless ? .webp : .gif }
-    return isLossless || image.bitmap.hasTransparency ? .png : .jpeg
+    let isTransparent = image.bitmap.hasTransparency && !image.isOpaqueApartFromDamage
+    return isLossless || isTransparent ? .png : .jpeg
   }
 
   /// Encodes an image.

@@ -104,6 +104,12 @@ extension Option {
     "writes all frames of an animation, in gif by default;",
     "\(ImageFormat.written { $0.motion == .sometimes || $0.motion == .mostly }.listed()) move",
   )
+  static let damaged = Option(
+    "--damaged",
+    "HOW",
+    "error (default): a damaged image fails; show: its decoded part is written, standard error says so,",
+    "and it counts as a success; png and webp leave the rest transparent, jpeg leaves it white",
+  )
   static let jobs = Option(
     "--jobs",
     "N",

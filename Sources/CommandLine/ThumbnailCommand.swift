@@ -9,7 +9,7 @@ struct ThumbnailCommand: Command {
     summary: "Writes smaller copies of images, upright.",
     notes: ["SOURCE is a file, - for standard input, or an http, https or s3 URL. After -- nothing is an option."],
     options: [
-      .output, .qualityMode, .frame, .animated,
+      .output, .qualityMode, .frame, .animated, .damaged,
     ] + OperationsChoice.options + EncodingChoice.options + [.jobs, .timeLimit, .filesFrom, .zero, .json, .quiet],
   )
 
@@ -36,6 +36,7 @@ struct ThumbnailCommand: Command {
     options.limits.timeLimit = try parsed.timeLimit()
     options.frame = try parsed.number(.frame, in: 0...Int.max) ?? 0
     options.animates = parsed.has(.animated)
+    options.acceptsPartial = try parsed.choice(.damaged, DamagedImages.self) == .show
     if options.animates, options.frame > 0 { throw UsageError("--animated and --frame exclude each other") }
     jobs = try parsed.number(.jobs, in: 1...1024) ?? Batch.standardWidth(for: sources)
     // A lone image is decoded on several cores, and a batch one image a core.
@@ -93,6 +94,8 @@ struct ThumbnailCommand: Command {
             format: output.format,
             width: image.bitmap.width,
             height: image.bitmap.height,
+            // The frames of an animation are decoded while they are encoded.
+            damage: (image.damage ?? image.animation?.damage)?.detail,
             time: ContinuousClock.now - start,
           )
         )
@@ -119,6 +122,7 @@ struct ThumbnailCommand: Command {
           output: output,
           width: encoded.width,
           height: encoded.height,
+          damage: encoded.damage,
           milliseconds: (encoded.time + (ContinuousClock.now - start)).seconds * 1000,
         )
       )
@@ -131,6 +135,7 @@ struct ThumbnailCommand: Command {
   private func report(_ source: ByteString, _ result: Result<Written, Failure>, _ console: Console) -> Bool {
     let (written, failure) = result.parts
     if let failure { console.error(source, failure.reason) }
+    if let damage = written?.damage { console.error(source, "damaged, shown in part: \(damage)") }
     if isJSON { console.out(Self.json(source, written, failure)) }
     return failure == nil
   }
@@ -149,6 +154,7 @@ struct ThumbnailCommand: Command {
     json.add("width", written?.width)
     json.add("height", written?.height)
     json.add("milliseconds", written?.milliseconds)
+    json.add("damage", written?.damage)
     json.add(failure)
     return json.line
   }
@@ -158,6 +164,8 @@ struct ThumbnailCommand: Command {
     let format: ImageFormat
     let width: Int
     let height: Int
+    /// The reason why a part of the image is missing; `nil` for a whole image.
+    let damage: String?
     let time: Duration
   }
 
@@ -165,6 +173,12 @@ struct ThumbnailCommand: Command {
     let output: ByteString
     let width: Int
     let height: Int
+    let damage: String?
     let milliseconds: Double
   }
+}
+
+/// The choices of `--damaged`.
+private enum DamagedImages: String, CaseIterable {
+  case error, show
 }

@@ -14,6 +14,7 @@ struct ThumbnailerCommand: Command {
     summary: "Makes the thumbnail of one file for a desktop, as PNG, by the specification of freedesktop.org.",
     notes: [
       "FILE is a path or a local file: URI. OUT is written whole or not at all; if it exists, it keeps its identity.",
+      "Of a damaged file it shows the decoded part, with a mark in the lower right corner.",
       "A file that cannot be read, or is too expensive, ends with status 1, one line on standard error and no output.",
     ],
     options: [.thumbnailSize, .thumbnailTimeLimit],
@@ -41,6 +42,7 @@ struct ThumbnailerCommand: Command {
     var options = DecodeOptions(size: .pixels(side, side, .fit))
     // A folder has hundreds of files, and this is still closer to the photograph than what file managers show otherwise.
     options.quality = .fast
+    options.acceptsPartial = true
     let seconds = try parsed.number(.thumbnailTimeLimit, in: 1...3600) ?? Self.standardTimeLimit
     options.limits.timeLimit = .seconds(seconds)
     self.options = options
@@ -74,8 +76,9 @@ struct ThumbnailerCommand: Command {
     } catch {
       throw Failure(stage: .fetch, error.description)
     }
-    let image = try content.image(options)
+    var image = try content.image(options)
     do throws(ImageError) {
+      if image.damage != nil { image = try DamageMark.drawn(on: image) }
       return try EncoderRegistry.standard.encode(image.bitmap, as: .png())
     } catch {
       throw Failure(error)

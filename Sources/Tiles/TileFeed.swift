@@ -26,6 +26,8 @@ final class TileFeed: Sendable {
     var saving: [TilePlace: Bitmap] = [:]
     var listenerCount = 0
     var overview: Bitmap?
+    /// The reason why a part of the picture is missing.
+    var damage: ImageError?
     /// The error of a pass that another pass would repeat.
     var failure: LoadError?
   }
@@ -43,7 +45,6 @@ final class TileFeed: Sendable {
   private let source: PipelineResources.Source
   private let decoders: DecoderRegistry
   private let store: TileStore
-  private let acceptsPartial: Bool
   private let grid: TileGrid
   private let resources: PipelineResources
   private let budget = ByteBudget(limit: savingLimit)
@@ -59,13 +60,12 @@ final class TileFeed: Sendable {
     _ source: PipelineResources.Source,
     _ decoders: DecoderRegistry,
     _ store: TileStore,
-    acceptsPartial: Bool,
     level: Int,
     levels: ClosedRange<Int>,
     _ resources: PipelineResources,
   ) {
     (self.source, self.decoders, self.store, self.resources) = (source, decoders, store, resources)
-    (self.acceptsPartial, self.level, self.levels) = (acceptsPartial, level, levels)
+    (self.level, self.levels) = (level, levels)
     passes = Passes(executor: resources.executor)
     grid = store.grid
     let longest = max(grid.width, grid.height)
@@ -134,8 +134,13 @@ final class TileFeed: Sendable {
   /// The overview of a finished pass, or from the store.
   var finishedOverview: Bitmap? { state.withLock { $0.overview } }
 
-  /// Sets the finished overview to one from the store.
-  func keep(overview: Bitmap) { state.withLock { $0.overview = overview } }
+  /// The damage that a pass has found, or that came with the overview from the store.
+  var damage: ImageError? { state.withLock { $0.damage } }
+
+  /// Sets the finished overview to one from the store, with its damage.
+  func keep(overview: Bitmap, _ damage: ImageError?) {
+    state.withLock { ($0.overview, $0.damage) = (overview, damage ?? $0.damage) }
+  }
 
   /// Returns the overviews of the running pass, or of the next one, up to the finished one.
   func overviews() -> AsyncStream<Result<Bitmap, LoadError>> {
@@ -204,14 +209,17 @@ final class TileFeed: Sendable {
     _ options: DecodeOptions,
     _ job: DecodeJob,
   ) throws(ImageError) -> Bitmap? {
-    var options = options
-    (options.colorSpace, options.acceptsPartial) = (source.request.colorSpace, acceptsPartial)
+    let options = options.following(source.request)
     let taker = PassTaker(self, handle, missing, item)
     var relay = RowRelay(taker, niceness: resources.niceness, hasThread: resources.executor == nil)
     let pyramid = TilePyramid.byteCount(grid, base: level, canvas: overviewLevel)
     let held = pyramid + RowRelay<PassTaker>.byteCount + Self.savingLimit
     do throws(ImageError) {
-      _ = try decoders.readRows(of: source.data, options, job, level: level, held: held, &relay)
+      let damage = try decoders.readRows(of: source.data, options, job, level: level, held: held, &relay)
+      if let damage {
+        state.withLock { $0.damage = damage }
+        store.store(damage)
+      }
       try relay.finish()
     } catch {
       relay.cancel()
@@ -234,7 +242,7 @@ final class TileFeed: Sendable {
       grid,
       base: head.level,
       head.orientation,
-      hasAlpha: head.hasAlpha || acceptsPartial,
+      hasAlpha: head.hasAlpha || source.request.acceptsPartial,
       source.request.colorSpace,
       canvas: overviewLevel,
     ) { [state] tile in

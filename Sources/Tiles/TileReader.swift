@@ -17,7 +17,6 @@ final class TileReader: Sendable {
   private let isDrawn: Bool
   private let resources: PipelineResources
   private let decoders: DecoderRegistry
-  private let acceptsPartial: Bool
   private let store: TileStore
   /// The pass that makes the coarse levels and the overviews.
   ///
@@ -33,16 +32,18 @@ final class TileReader: Sendable {
 
   private var name: String { source.request.name }
 
+  /// The damage of the file, once a pass has found it, or the store says so.
+  var damage: ImageError? { coarse.damage ?? fine?.damage }
+
   /// Reads the header.
   ///
   /// Blocks.
   init(
     _ source: PipelineResources.Source,
-    acceptsPartial: Bool,
     _ limits: DecodeLimits,
     _ resources: PipelineResources,
   ) throws(ImageError) {
-    (self.source, self.resources, self.acceptsPartial) = (source, resources, acceptsPartial)
+    (self.source, self.resources) = (source, resources)
     loads = SharedWork(executor: resources.executor)
     let decoders = resources.decoders(of: source)
     self.decoders = decoders
@@ -50,13 +51,13 @@ final class TileReader: Sendable {
     isDrawn = info.isVector && decoders.drawsParts(of: info.format)
     grid = TileGrid(width: info.width, height: info.height, finest: isDrawn ? TileGrid.finestDrawn(info) : 0)
     drawable = Lock(grid.levels.lowerBound)
-    let store = TileStore(source, grid, acceptsPartial: acceptsPartial, resources)
+    let store = TileStore(source, grid, resources)
     self.store = store
     let isJPEG = info.format == .jpeg && decoders.decodesJPEGItself
     let longest = max(info.width, info.height)
     let base = isJPEG ? (0..<3).first { TileGrid.reduced(longest, by: $0) <= Self.overviewSide } ?? 3 : 0
     func feed(_ level: Int, _ levels: ClosedRange<Int>) -> TileFeed {
-      TileFeed(source, decoders, store, acceptsPartial: acceptsPartial, level: level, levels: levels, resources)
+      TileFeed(source, decoders, store, level: level, levels: levels, resources)
     }
     coarse = feed(base, base...grid.levels.upperBound)
     fine = base > 0 ? feed(0, 0...base - 1) : nil
@@ -149,10 +150,8 @@ final class TileReader: Sendable {
   ) async throws(LoadError) -> Bitmap {
     try await resources.decode(source, priority: handle.priority) { item in
       handle.depend(on: item)
-    } _: { [source, acceptsPartial] (_, options, job) throws(ImageError) in
-      var options = options
-      (options.colorSpace, options.acceptsPartial) = (source.request.colorSpace, acceptsPartial)
-      return try body(options, job)
+    } _: { [source] (_, options, job) throws(ImageError) in
+      try body(options.following(source.request), job)
     }
   }
 
@@ -163,7 +162,7 @@ final class TileReader: Sendable {
     if isDrawn { return show(try await drawOverview(maximum)) }
     if let known = coarse.finishedOverview { return show(try await resized(known, maximum)) }
     if let stored = await store.picture(ofLevel: coarse.overviewLevel) {
-      coarse.keep(overview: stored)
+      coarse.keep(overview: stored, await store.damage(of: info.format))
       return show(try await resized(stored, maximum))
     }
     for await result in coarse.overviews() {
@@ -174,9 +173,8 @@ final class TileReader: Sendable {
 
   private func drawOverview(_ maximum: Int) async throws(LoadError) -> Bitmap {
     try await resources.decode(source, priority: source.request.priority) {
-      [source, decoders, acceptsPartial] (_, options, job) throws(ImageError) in
-      var options = options
-      (options.colorSpace, options.acceptsPartial) = (source.request.colorSpace, acceptsPartial)
+      [source, decoders] (_, options, job) throws(ImageError) in
+      var options = options.following(source.request)
       options.size = .pixels(Double(maximum))
       return try decoders.decode(source.data, options, job).bitmap
     }
@@ -226,8 +224,8 @@ final class TileIndex: Sendable {
           do throws(ImageError) {
             return try JPEGIndex(source.data, limits: options.limits) { item.isCancelled }
           } catch {
-            // Files with several scans or other colours are decoded in a pass.
-            guard error.code == .unsupported else { throw error }
+            // Files with several scans or other colours are decoded in a pass, and so are damaged ones.
+            guard error.code == .unsupported || source.request.acceptsPartial && error.isDamage else { throw error }
             return nil
           }
         }
@@ -242,6 +240,15 @@ final class TileIndex: Sendable {
 
   /// Stops making the index.
   func stop() { work.cancelAll(LoadError(cancelled: source.request.name)) }
+}
+
+extension DecodeOptions {
+  /// Returns the options with the colours of a request, and its acceptance of damage.
+  func following(_ request: ImageRequest) -> DecodeOptions {
+    var options = self
+    (options.colorSpace, options.acceptsPartial) = (request.colorSpace, request.acceptsPartial)
+    return options
+  }
 }
 
 extension LoadError {

@@ -26,7 +26,6 @@ final class TileStore: Sendable {
   init(
     _ source: PipelineResources.Source,
     _ grid: TileGrid,
-    acceptsPartial: Bool,
     _ resources: PipelineResources,
   ) {
     let (request, contentID) = (source.request, source.contentID)
@@ -42,7 +41,7 @@ final class TileStore: Sendable {
       key.append(Int(truncatingIfNeeded: contentID.low))
       key.append(Int(truncatingIfNeeded: contentID.high))
       key.append(request.colorSpace.rawValue)
-      key.append(acceptsPartial)
+      key.append(request.acceptsPartial)
     }
   }
 
@@ -124,6 +123,24 @@ final class TileStore: Sendable {
       end()
     }
   }
+
+  /// Stores the damage of the tiles' file beside them; in memory, the reader keeps it.
+  func store(_ damage: ImageError) {
+    guard let writes else { return }
+    let text = "\(damage.code)\n\(damage.detail)"
+    var entry = CachedData(data: Data(text.utf8), kind: .finished, contentID: contentID, stored: resources.clock.now)
+    entry.isMachineLocal = true
+    resources.addWrite { [entry, key = damageKey] in await writes.store(entry, for: key) }
+  }
+
+  /// Returns the damage that was stored with the tiles.
+  func damage(of format: ImageFormat) async -> ImageError? {
+    guard let reads, let entry = await reads.entry(for: damageKey) else { return nil }
+    let parts = String(decoding: entry.data, as: UTF8.self).split(separator: "\n", maxSplits: 1).map(String.init)
+    return parts.first.flatMap { ImageError.Code($0) }.map { ImageError($0, format: format, parts.last ?? "") }
+  }
+
+  private var damageKey: CacheKey { key.extended { $0.append("damage") } }
 
   private static func keep(_ tile: TilePlace, _ bitmap: Bitmap, _ memory: inout Memory) {
     memory.use += 1

@@ -63,6 +63,10 @@ public final class TiledImage: Sendable {
   /// A Boolean value that indicates whether the file's bytes were stale when they were read.
   public var isStale: Bool { reader.source.isStale }
 
+  /// The reason why a part of the picture is missing, if `ImageRequest.acceptsPartial` allowed that; `nil` for a whole
+  /// picture, and until a pass has found it, as it has when ``overviews(maximum:)`` ends.
+  public var damage: ImageError? { reader.damage }
+
   /// The levels of the picture.
   ///
   /// Level 0 has the picture's own size, level n 1/2^n of it, and the last level fits into one tile. Drawings also have

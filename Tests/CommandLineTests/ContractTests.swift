@@ -34,7 +34,7 @@ struct ContractTests {
       ),
       (
         ["thumbnail", "a.png", "missing.png", "-o", "out/"],
-        ["source", "output", "width", "height", "milliseconds", "error", "stage"],
+        ["source", "output", "width", "height", "milliseconds", "damage", "error", "stage"],
       ),
       (
         ["fetch", good, bad, "-o", "out/"],

@@ -21,7 +21,7 @@ struct ThumbnailCommandTests {
     #expect(made.info.orientation == .up)
     #expect(made.bitmap.size == [300, 200])
     let json = try #require(try outcome.json.first)
-    #expect(Set(json.keys) == ["source", "output", "width", "height", "milliseconds", "error", "stage"])
+    #expect(Set(json.keys) == ["source", "output", "width", "height", "milliseconds", "damage", "error", "stage"])
     #expect(json["output"] as? String == "b.jpg")
     #expect(json["width"] as? Int == 300)
     #expect(json["height"] as? Int == 200)
@@ -125,6 +125,50 @@ struct ThumbnailCommandTests {
     #expect(lines.last == "vitrine: empty.jpg: not an image: it is empty")
     let json = try outcome.json
     #expect(json.map { $0["stage"] as? String } == ["decode", "decode", nil])
+  }
+
+  @Test
+  func aDamagedImageFailsUnlessItIsToBeShown() async throws {
+    let whole = try Bitmap.noise(width: 400, height: 300, seed: 1).encoded(as: .jpeg)
+    try tool.write(whole.prefix(whole.count / 2), to: "cut.jpg")
+    try tool.write(whole, to: "whole.jpg")
+    for arguments in [[], ["--damaged", "error"]] {
+      #expect(try await tool.run(["thumbnail", "cut.jpg", "-o", "out.png"] + arguments).status == 1)
+      #expect(try tool.files() == ["cut.jpg", "whole.jpg"])
+    }
+
+    let outcome = try await tool.run(
+      "thumbnail",
+      "cut.jpg",
+      "whole.jpg",
+      "-o",
+      "out/",
+      "--size",
+      "200",
+      "--damaged",
+      "show",
+      "--json",
+    )
+
+    #expect(outcome.status == 0)
+    #expect(outcome.errors.hasPrefix("vitrine: cut.jpg: damaged, shown in part: truncated: the file ends at row "))
+    #expect(outcome.errors.split(separator: "\n").count == 1, "\(outcome.errors)")
+    let json = try outcome.json
+    #expect((json.first?["damage"] as? String)?.hasPrefix("truncated: ") == true)
+    #expect(json.first?["error"] is NSNull && json.last?["damage"] is NSNull)
+    // It has no transparency of its own, so it stays a JPEG, and what is missing is white.
+    #expect(try tool.files("out") == ["cut.jpg", "whole.jpg"])
+    let (cut, shown) = (try tool.image("out/cut.jpg").bitmap, try tool.image("out/whole.jpg").bitmap)
+    #expect(cut.size == shown.size)
+    #expect(cut[100, 10].isWithin(12, of: shown[100, 10]))
+    #expect(cut[100, 149].isWithin(3, of: SIMD4(255, 255, 255, 255)))
+  }
+
+  @Test
+  func aWordThatDamagedDoesNotTakeIsAnErrorOfUsage() async throws {
+    let outcome = try await tool.run("thumbnail", "a.jpg", "-o", "b.jpg", "--damaged", "hide")
+    #expect(outcome.status == 64)
+    #expect(outcome.errors.contains("--damaged takes one of error, show, not 'hide'"), "\(outcome.errors)")
   }
 
   @Test

@@ -108,9 +108,28 @@ struct ThumbnailerCommandTests {
   }
 
   @Test
-  func aTruncatedPhotographHasNoThumbnail() async throws {
+  func aTruncatedPhotographHasAThumbnailWithAMark() async throws {
     let whole = try Bitmap.gradient(width: 400, height: 300).encoded(as: .jpeg)
-    try tool.write(whole.prefix(whole.count / 2), to: "a.jpg")
+    try tool.write(whole, to: "whole.jpg")
+    try tool.write(whole.prefix(whole.count * 3 / 5), to: "a.jpg")
+
+    for name in ["whole", "a"] {
+      let outcome = try await tool.run("thumbnailer", "\(name).jpg", "\(name).png")
+      #expect(outcome.status == 0 && outcome.errors.isEmpty)
+    }
+
+    let (shown, bitmap) = (try tool.image("whole.png").bitmap, try tool.image("a.png").bitmap)
+    #expect(bitmap.size == shown.size)
+    #expect(bitmap[10, 10] == shown[10, 10] && shown.alpha == .opaque)
+    #expect(bitmap[10, 191].w == 0)
+    // The disc is a fifth of the height, and amber beside its sign.
+    #expect(bitmap[255 - 10, 191 - 19].isWithin(12, of: SIMD4(245, 194, 17, 255)))
+  }
+
+  @Test
+  func aFileOfWhichNothingIsLeftHasNoThumbnail() async throws {
+    let whole = try Bitmap.gradient(width: 400, height: 300).encoded(as: .jpeg)
+    try tool.write(whole.prefix(100), to: "a.jpg")
 
     #expect(try await tool.run("thumbnailer", "a.jpg", "out.png").status == 1)
 

@@ -143,7 +143,7 @@ struct ServingTests {
     let (loader, photograph) = (loader(), TestServer.photograph)
     loader.answer("http://images.invalid/text", with: Data("no image at all".utf8))
     loader.answer("http://images.invalid/half", with: photograph.prefix(photograph.count / 2))
-    let server = try TestServer(loader) { $0.maxSourcePixels = 640 * 480 }
+    let server = try TestServer(loader) { ($0.maxSourcePixels, $0.showsDamaged) = (640 * 480, false) }
     let wide = try EncoderRegistry.standard.encode(Bitmap.testPattern(width: 641, height: 480), as: .png())
     loader.answer("http://images.invalid/wide", with: wide)
     for (source, reason) in [
@@ -155,6 +155,28 @@ struct ServingTests {
       #expect(response.status == 422)
       #expect(text.hasPrefix(reason), "\(text)")
     }
+    await server.server.stop()
+  }
+
+  @Test
+  func aDamagedSourceIsShownSaysSoAndIsSoonAskedForAgain() async throws {
+    let loader = FakeLoader()
+    let (source, photograph) = ("http://images.invalid/half", TestServer.photograph)
+    let headers: HTTPFields = ["Cache-Control": "max-age=600, stale-if-error=900", "ETag": "\"1\""]
+    loader.answer(source, with: photograph.prefix(photograph.count / 2), headers: headers)
+    let server = try TestServer(loader) { $0.clock = ManualClock() }
+
+    // The second answer is from memory.
+    for _ in 0..<2 {
+      let (response, body) = try await server.get(TestServer.target(of: source, ""))
+      #expect(response.status == 200)
+      #expect(response.headers["Vitrine-Damage"] == "truncated")
+      #expect(response.headers["Cache-Control"] == "public, max-age=60")
+      #expect(response.headers["Content-Type"] == "image/jpeg")
+      let bitmap = try DecoderRegistry.standard.decode(body).bitmap
+      #expect(bitmap[32, 47].isWithin(3, of: SIMD4(255, 255, 255, 255)))
+    }
+    #expect(server.metrics.counts.damaged == 1)
     await server.server.stop()
   }
 

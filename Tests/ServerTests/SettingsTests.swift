@@ -24,15 +24,17 @@ struct SettingsTests {
   func whatIsPrintedIsReadAgain() throws {
     let settings = try Settings(environment: [
       "VITRINE_PRESETS": "small=rs:fit:100:100;large=rs:fit:900:900/q:80", "VITRINE_ALLOWED_SOURCES": "*.example.net",
-      "VITRINE_SANDBOX": "none", "VITRINE_MEMORY": "1G", "VITRINE_HEAD_TIMEOUT": "1.5",
+      "VITRINE_SANDBOX": "none", "VITRINE_MEMORY": "1G", "VITRINE_HEAD_TIMEOUT": "1.5", "VITRINE_DAMAGED": "error",
     ])
     let again = try Settings(environment: [:], file: settings.text)
     #expect(again.text == settings.text)
+    #expect(!again.configuration.showsDamaged && ThumbnailServer.Configuration().showsDamaged)
   }
 
   @Test(arguments: [
     ("VITRINE_PROT", "1", "VITRINE_PROT is not a setting"), ("VITRINE_PORT", "70000", "VITRINE_PORT: "),
     ("VITRINE_KEY", "xy", "hexadecimal"), ("VITRINE_SANDBOX", "some", "VITRINE_SANDBOX: "),
+    ("VITRINE_DAMAGED", "maybe", "VITRINE_DAMAGED: "),
     ("VITRINE_MIN_TTL", "soon", "VITRINE_MIN_TTL: "), ("VITRINE_CACHE_BYTES", "1K", "VITRINE_CACHE_BYTES: "),
     ("VITRINE_ALLOWED_NETWORKS", "10.0.0.0/99", "VITRINE_ALLOWED_NETWORKS: "),
   ])

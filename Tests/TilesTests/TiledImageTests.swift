@@ -84,12 +84,20 @@ struct TiledImageTests {
   @Test
   func ofADamagedFileThereAreTilesOnlyIfAskedFor() async throws {
     let file = try Photograph.data("white-lighthouse-adam7.png")
-    let request = ImageRequest(.data(file.prefix(file.count / 2), id: "damaged"))
+    var request = ImageRequest(.data(file.prefix(file.count / 2), id: "damaged"))
     let tile = TiledImage.Tile(level: 0, column: 0, row: 0)
     let strict = try await pipeline.tiledImage(for: request)
     await #expect(throws: LoadError.self) { try await strict.tile(tile) }
-    let tolerant = try await pipeline.tiledImage(for: request, acceptsPartial: true)
+    request.acceptsPartial = true
+    let tolerant = try await pipeline.tiledImage(for: request)
     #expect(try await tolerant.tile(tile)[0, 0].w == 255)
+    for try await _ in tolerant.overviews(maximum: 100) {}
+    #expect(tolerant.damage?.code == .truncated)
+    await pipeline.cache.flush()
+    // The next run of a program finds the tiles on the disk, with their damage.
+    let later = try await ImagePipeline.testing(parts).tiledImage(for: request)
+    for try await _ in later.overviews(maximum: 100) {}
+    #expect(later.damage == tolerant.damage)
   }
 
   /// The next run of a program finds the tiles on the disk.

@@ -10,6 +10,8 @@ protocol TileProviding: AnyObject, Sendable {
   var origin: ImageResponse.Origin { get }
   /// True if the file's bytes were out of date.
   var isStale: Bool { get }
+  /// The reason why a part of the picture is missing, once it is known.
+  var damage: ImageError? { get }
   /// The levels of the picture, and their tiles.
   var grid: TileGrid { get }
 

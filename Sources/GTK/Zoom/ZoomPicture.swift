@@ -118,6 +118,10 @@ public final class ZoomPicture {
   /// The origin of the picture's file; `nil` until it is known.
   public var origin: ImageResponse.Origin? { view.tiles?.provider.origin }
 
+  /// The reason why a part of the picture is missing, if the request's `acceptsPartial` allowed that; `nil` for a whole
+  /// picture, and until the file has been read.
+  public var damage: ImageError? { view.tiles?.provider.damage }
+
   /// The bytes of all pixels that the widget holds.
   package var pixelByteCount: Int { view.tiles?.byteCount ?? 0 }
 

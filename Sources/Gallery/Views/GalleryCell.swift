@@ -21,6 +21,8 @@ final class GalleryCell {
   private weak var cell: RemotePictureCell?
   private let root: Widget
   private let label: Widget
+  /// The mark of a damaged picture.
+  private let damageMark: Widget
   /// The position of the picture.
   private(set) var position = 0
   private var origin: ImageResponse.Origin?
@@ -32,7 +34,14 @@ final class GalleryCell {
     label.set("ellipsize", PANGO_ELLIPSIZE_MIDDLE)
     label.set("max-width-chars", 1)
     label.minimumSize(width: size)
-    root = .box(GTK_ORIENTATION_VERTICAL, spacing: 6, [picture, label])
+    damageMark = unsafe Widget(gtk_image_new_from_icon_name("dialog-warning-symbolic"))
+    damageMark.addClass("damage").aligned(GTK_ALIGN_END, GTK_ALIGN_END)
+    damageMark.set("tooltip-text", translated("The file is damaged; a part of the picture is missing"))
+    damageMark.accessibleName = translated("Damaged")
+    damageMark.isShown = false
+    let marked = unsafe Widget(gtk_overlay_new())
+    marked.add(picture).add(damageMark)
+    root = .box(GTK_ORIENTATION_VERTICAL, spacing: 6, [marked, label])
     root.addClass("cell").aligned(GTK_ALIGN_CENTER)
     picture.addClass("picture")
     cell.child = root
@@ -42,6 +51,7 @@ final class GalleryCell {
 
   func bind(_ item: GalleryItem?, at position: Int) {
     (id, self.position, shown, isSettled) = (item?.id, position, nil, false)
+    damageMark.isShown = false
     setOrigin(nil)
     guard let item, let cell else { return }
     label.text = item.name
@@ -66,6 +76,7 @@ final class GalleryCell {
     case .failure: (shown, isSettled) = (nil, true)
     case .empty, .placeholder, .preview: return
     }
+    damageMark.isShown = shown?.container.damage != nil
     setOrigin(shown?.origin)
     onContent()
   }

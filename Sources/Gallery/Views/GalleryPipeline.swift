@@ -66,13 +66,15 @@ struct GalleryPipeline {
 extension GalleryItem {
   /// The request of the picture, without a size.
   var request: ImageRequest {
+    var request: ImageRequest
     switch place {
     case .file(let path):
-      var request = ImageRequest(.file(path))
+      request = ImageRequest(.file(path))
       // Another version of a file is another picture to the caches.
       request.cachePartition = version
-      return request
-    case .url(let text): return ImageRequest(url: text)
+    case .url(let text): request = ImageRequest(url: text)
     }
+    request.acceptsPartial = true
+    return request
   }
 }

@@ -320,7 +320,8 @@ final class GalleryWindow {
       library.sources.isEmpty
       ? translated("Open a folder, or drop pictures here") : translated("There are no pictures here")
     header.update(page)
-    info.show(page == .photo ? photo.item : grid.selectedItems.first, page == .photo ? photo.view.origin : nil)
+    let view = page == .photo ? photo.view : nil
+    info.show(view == nil ? grid.selectedItems.first : photo.item, view?.origin, view?.damage)
     updateActions()
   }
 

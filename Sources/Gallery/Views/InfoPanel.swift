@@ -15,6 +15,7 @@ final class InfoPanel {
   private var origin: (ImageResponse.Origin, isStale: Bool)?
   private var facts: PhotoFacts?
   private var freshness: PhotoFreshness?
+  private var damage: ImageError?
   private var reading: Task<Void, Never>?
   /// True if the place of the photograph is shown; it is asked for each time.
   private var showsPlace = false
@@ -34,8 +35,8 @@ final class InfoPanel {
   isolated deinit { reading?.cancel() }
 
   /// Shows the facts about a photograph; nothing is read while the panel is hidden.
-  func show(_ item: GalleryItem?, _ origin: (ImageResponse.Origin, isStale: Bool)?) {
-    self.origin = origin
+  func show(_ item: GalleryItem?, _ origin: (ImageResponse.Origin, isStale: Bool)?, _ damage: ImageError?) {
+    (self.origin, self.damage) = (origin, damage)
     guard widget.isShown else {
       shown = nil
       return
@@ -82,6 +83,7 @@ final class InfoPanel {
     guard let item = shown else { return add(translated("Nothing is selected"), "") }
     add(translated("Name"), item.name)
     add(item.path == nil ? translated("Server") : translated("Folder"), item.container)
+    if let damage { add(translated("Damaged"), damage.detail) }
     for fact in facts?.facts ?? [] { add(Self.title(fact.kind), fact.text) }
     if let origin { add(translated("Loaded from"), Self.text(origin.0, isStale: origin.isStale)) }
     addFreshness()

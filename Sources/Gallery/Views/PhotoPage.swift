@@ -50,6 +50,9 @@ final class PhotoPage {
     if let error = view.error, item != nil {
       message.text = "\(error)"
       message.isShown = true
+    } else if view.damage != nil, item != nil {
+      message.text = translated("The file is damaged; a part of the picture is missing")
+      message.isShown = true
     } else {
       message.isShown = false
     }

@@ -93,6 +93,9 @@ final class PhotographView {
   /// Where the file came from, and whether it was out of date; `nil` until it is known.
   var origin: (ImageResponse.Origin, isStale: Bool)? { photograph.origin.map { ($0, photograph.isStale) } }
 
+  /// The reason why a part of the photograph is missing; `nil` if it is whole, and until it has been read.
+  var damage: ImageError? { photograph.damage }
+
   private func photographChanged() {
     if case .failure(let error) = photograph.content { self.error = error } else if !isMoving { error = nil }
     if let info = photograph.info, info.frameCount > 1, isLoaded { showAnimation(true) }
@@ -101,7 +104,7 @@ final class PhotographView {
 
   private func tell() {
     // The window shows none of the places that the photograph is moved to.
-    let new = "\(photograph.content) \(isFitting ? 0 : zoom)"
+    let new = "\(photograph.content) \(isFitting ? 0 : zoom) \(damage?.detail ?? "")"
     guard new != told else { return }
     told = new
     onChange()

@@ -12,6 +12,7 @@ enum Style {
     .gallery gridview > child { padding: 8px 5px; border-radius: 12px; }
     .cell .picture { border-radius: 6px; }
     .cell .name { font-size: 12px; opacity: 0.75; }
+    .damage { background: alpha(#1d1e20, 0.88); color: #f6d32d; border-radius: 6px; padding: 4px; margin: 4px; }
     .origins .cell { outline: 3px solid transparent; outline-offset: 2px; border-radius: 6px; }
     .origins .cell.from-memory { outline-color: #33d17a; }
     .origins .cell.from-disk { outline-color: #3584e4; }

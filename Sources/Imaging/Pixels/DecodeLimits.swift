@@ -184,9 +184,10 @@ extension DecodeLimits {
     )
   }
 
-  package func check(warnings: Int, first: @autoclosure () -> String, format: ImageFormat) throws(ImageError) {
-    guard warnings > warningCount else { return }
-    throw ImageError(
+  /// Returns the damage of an image whose decoder has warned of too many faults; `nil` if they are within the limit.
+  package func damage(warnings: Int, first: @autoclosure () -> String, format: ImageFormat) -> ImageError? {
+    guard warnings > warningCount else { return nil }
+    return ImageError(
       .corrupt,
       format: format,
       limit: .warningCount,

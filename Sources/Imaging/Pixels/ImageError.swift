@@ -105,6 +105,9 @@ public struct ImageError: Error, Sendable, Hashable, CustomStringConvertible {
     hasher.combine(detail)
   }
 
+  /// A Boolean value that indicates whether the file is damaged, so that its decoded part may be shown.
+  package var isDamage: Bool { code == .truncated || code == .corrupt }
+
   /// A Boolean value that indicates whether the caller cancelled; the counterpart of `catch is CancellationError`.
   public var isCancellation: Bool { code == .cancelled }
 

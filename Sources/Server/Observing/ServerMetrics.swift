@@ -11,6 +11,7 @@ final class ServerMetrics: Sendable {
     var refused = 0
     var joined = 0
     var left = 0
+    var damaged = 0
     var purges = 0
     var requests = Histogram()
     /// By the name of the stage.
@@ -63,6 +64,7 @@ final class ServerMetrics: Sendable {
     single("vitrine_refused_total", "counter", "Requests that were refused because of overload.", counts.refused)
     single("vitrine_joined_total", "counter", "Requests that joined work under way.", counts.joined)
     single("vitrine_left_total", "counter", "Clients that left before their answer.", counts.left)
+    single("vitrine_damaged_total", "counter", "Images of damaged sources, without those from memory.", counts.damaged)
     single("vitrine_purges_total", "counter", "Purged sources.", counts.purges)
     single("vitrine_missed_events_total", "counter", "Events of stages that were not counted.", counts.missed)
     begin("vitrine_request_duration_seconds", "histogram", "Time from the request line to the end of sending.")

@@ -106,6 +106,12 @@ extension ThumbnailServer {
     ///
     /// Defaults to 10 seconds.
     public var decodeTime = Duration.seconds(10)
+    /// A Boolean value that indicates whether the decoded part of a damaged source is an answer rather than an error.
+    ///
+    /// Defaults to `true`, as browsers and imgproxy show such images. The answer has the field `Vitrine-Damage`
+    /// (`truncated` or `corrupt`), and is fresh for at most ``minAge``, since the source may be mended. With `false`, a
+    /// damaged source is answered with 422.
+    public var showsDamaged = true
     /// The formats that are decoded in other processes.
     ///
     /// Defaults to the external ones.

@@ -230,6 +230,13 @@ struct Setting: Sendable {
     duration("REQUEST_TIMEOUT", \.requestTime, "The time for one image, from the request to the answer."),
     duration("DECODE_TIMEOUT", \.decodeTime, "The time to decode one image."),
     integer("IMAGES_PER_PROCESS", \.imagesPerProcess, 1...1_000_000, "The images after which a worker is replaced."),
+    custom("DAMAGED", "What is answered for damaged sources: show (the decoded part), error.") {
+      (settings, value) throws(ConfigurationError) in
+      guard ["show", "error"].contains(value) else { throw ConfigurationError("'\(value)' is none of show, error") }
+      settings.change { $0.showsDamaged = value == "show" }
+    } show: {
+      $0.configuration.showsDamaged ? "show" : "error"
+    },
     custom("SANDBOX", "The formats that are decoded in processes of their own: external, all, none.") {
       (settings, value) throws(ConfigurationError) in
       guard let formats = Sandbox.Formats(rawValue: value) else {

@@ -8,8 +8,10 @@ struct Ordering: Sendable {
   private let urls: ThumbnailURLs
   private let negotiation: Negotiation.Configuration
   private let watermark: Bitmap?
+  private let showsDamaged: Bool
 
   init(_ configuration: ThumbnailServer.Configuration, _ pipeline: ImagePipeline) throws(ServerError) {
+    showsDamaged = configuration.showsDamaged
     var settings = configuration.urls
     settings.sources.allowsLocalFiles = configuration.localRoot != nil
     settings.sources.addressGuard = configuration.addressGuard
@@ -70,7 +72,8 @@ struct Ordering: Sendable {
     // The same picture, whatever the name under which it is saved.
     var shared = choice
     (shared.options.isAttachment, shared.options.fileName) = (false, nil)
-    let request = source(try choice.options.imageRequest(for: .url(""), watermark: watermark))
+    var request = source(try choice.options.imageRequest(for: .url(""), watermark: watermark))
+    request.acceptsPartial = showsDamaged
     return Order(
       key: ByteString("\(shared.canonical) \(asked.source.identifier)"),
       url: url,

@@ -23,6 +23,8 @@ final class Rendered: Sendable {
   let isStorable: Bool
   /// True if nobody may store it who serves others.
   let isPrivate: Bool
+  /// The kind of the source's damage; `nil` if the image is whole.
+  let damage: ImageError.Code?
   let tier: String
   /// The times of the stages that made it; `nil` if there were none.
   let times: StageTimes?
@@ -36,7 +38,7 @@ final class Rendered: Sendable {
     self.body = body
     // None is later than its answer (RFC 9110, section 8.8.2.1).
     modified = min(image.modified ?? now, now)
-    (isPrivate, self.times) = (image.isPrivate, times)
+    (isPrivate, damage, self.times) = (image.isPrivate, image.damage?.code, times)
     (mediaType, fileExtension) = (image.format.mediaType, image.format.fileExtension)
     expires = image.expires
     usableWhileRevalidatingUntil = image.usableWhileRevalidatingUntil
@@ -50,7 +52,7 @@ final class Rendered: Sendable {
     (body, mediaType, fileExtension, tag, modified) = (Body(json), "application/json", "json", nil, nil)
     expires = nil
     (usableWhileRevalidatingUntil, usableOnErrorUntil, isStale, isStorable) = (nil, nil, false, false)
-    (isPrivate, times) = (false, nil)
+    (isPrivate, damage, times) = (false, nil, nil)
     (self.tier, source) = (tier, order.request.fetchKey)
   }
 
@@ -138,6 +140,7 @@ struct AnswerRules: Sendable {
     if let tag = rendered.tag { fields.append(("ETag", tag)) }
     if let modified = rendered.modified { fields.append(("Last-Modified", HTTPTime.http(modified))) }
     if let vary = Self.vary(terms) { fields.append(vary) }
+    if let damage = rendered.damage { fields.append(("Vitrine-Damage", damage.description)) }
     if let name = terms.fileName {
       let file = "\(name).\(rendered.fileExtension)"
       fields.append(("Content-Disposition", ContentDisposition.attachment(file)))
@@ -164,7 +167,9 @@ struct AnswerRules: Sendable {
     guard rendered.isStorable else { return "no-store" }
     let left = rendered.expires.map { Int(clamping: max(0, min($0.timeIntervalSince(now), 1e9))) } ?? maxAge
     var age = min(max(left, minAge), max(maxAge, minAge))
-    var isPublicForever = true
+    // A damaged source may be mended.
+    if rendered.damage != nil { age = min(age, minAge) }
+    var isPublicForever = rendered.damage == nil
     if let end = terms.expires {
       // Nobody may show it for longer than the URL says.
       age = min(age, Int(clamping: max(0, end.timeIntervalSince(now))))

@@ -144,6 +144,7 @@ final class ThumbnailService: RequestAnswering {
     switch result {
     case .success(.success(let rendered)):
       let now = configuration.clock.now
+      if rendered.damage != nil { metrics.change { $0.damaged += 1 } }
       // What was asked for before a purge replaces nothing that came after it.
       if rendered.isStorable, rendered.isFresh(at: now), purgeCount.load(ordering: .acquiring) == purges {
         let known = KnownAnswer(image: rendered, terms: order.terms)

@@ -38,6 +38,8 @@ static void on_message(j_common_ptr jpeg, int level) {
   if (jpeg->err->msg_code != JWRN_HIT_MARKER) return;
   reader->missed_data = 1;
   const j_decompress_ptr input = &reader->jpeg;
+  // An end-of-image marker before the last row ends the data, too: libjpeg makes up the rest.
+  if (input->unread_marker == JPEG_EOI) reader->ran_out = 1;
   const JDIMENSION rows = (JDIMENSION)input->max_v_samp_factor * input->scale_num;
   const JDIMENSION whole = input->input_iMCU_row * rows;
   // Chroma of a row of blocks shines through to the rows beside it.

@@ -12,7 +12,7 @@ struct vitrine_png_reader {
   png_infop info;
   const uint8_t *data;
   size_t length, offset;
-  int warnings, ran_out;
+  int warnings, ran_out, is_cut, failed;
   int passes, pass;
   uint32_t height, row;
   char message[200];
@@ -56,6 +56,7 @@ vitrine_png_reader *vitrine_png_create(const uint8_t *data, size_t length, size_
     return NULL;
   }
   png_set_read_fn(reader->png, reader, on_read);
+  reader->is_cut = length < 8 || memcmp(data + length - 8, "IEND", 4) != 0;
   png_set_user_limits(reader->png, 0x7fffffff, 0x7fffffff);  // the caller has checked its own
   png_set_chunk_malloc_max(reader->png, chunk_limit);
   png_set_benign_errors(reader->png, 1);
@@ -101,12 +102,28 @@ int vitrine_png_read_header(vitrine_png_reader *reader, vitrine_png_info *out) {
   return VITRINE_OK;
 }
 
+// libpng loses a block of compressed data that is not there as a whole. At the end of a file without its last chunk, where a
+// row could run out of data, a block is one byte.
+static void read_to_the_end(vitrine_png_reader *reader) {
+  if (!reader->is_cut || reader->length - reader->offset > 16 * (size_t)png_get_image_width(reader->png, reader->info) + 16384)
+    return;
+  png_set_compression_buffer_size(reader->png, 1);
+  reader->is_cut = 0;
+}
+
 int vitrine_png_read_rows(vitrine_png_reader *reader, uint8_t *rows, size_t stride, int count) {
-  if (setjmp(png_jmpbuf(reader->png))) return VITRINE_ERROR;
-  int done = 0;
+  // Changed between setjmp and longjmp.
+  volatile int done = 0;
+  if (reader->failed) return VITRINE_ERROR;
+  if (setjmp(png_jmpbuf(reader->png))) {
+    // The rows before the failure first.
+    reader->failed = 1;
+    return done > 0 ? done : VITRINE_ERROR;
+  }
   while (done < count && reader->pass < reader->passes) {
     // As "display row", each pass of an interlaced file fills the blocks of its pixels.
     png_bytep row = rows + (size_t)done * stride;
+    read_to_the_end(reader);
     png_read_row(reader->png, reader->passes > 1 ? NULL : row, reader->passes > 1 ? row : NULL);
     done++;
     if (++reader->row == reader->height) {

@@ -135,11 +135,11 @@ struct EncodedLoad: Sendable {
 
   private func make(_ original: StoredOriginal) async throws(LoadError) -> Made {
     guard encoding.metadata == .strip else { return try await make(of: try await fetch(original)) }
-    return (try await encode(try await image(.unknown), nil), true)
+    return try await shared(try await image(.unknown), nil)
   }
 
   private func make(of bytes: FetchedBytes) async throws(LoadError) -> Made {
-    guard encoding.metadata != .strip else { return (try await encode(try await image(of: bytes), nil), true) }
+    guard encoding.metadata != .strip else { return try await shared(try await image(of: bytes), nil) }
     var bytes = bytes
     var changes = 0
     while true {
@@ -158,7 +158,7 @@ struct EncodedLoad: Sendable {
         bytes = try await fetch(.unknown)
         continue
       }
-      return (try await encode(image, isSame ? metadata : nil), true)
+      return try await shared(image, isSame ? metadata : nil)
     }
   }
 
@@ -188,7 +188,7 @@ struct EncodedLoad: Sendable {
     guard let known, known.step == last, known.image.contentID == bytes.contentID, bytes.contentID != .none else {
       return try await image(.bytes(bytes))
     }
-    bytes.commit?.accept(keeps: keepsOriginal)
+    bytes.commit?.accept(keeps: known.image.container.damage == nil && keepsOriginal)
     return ImageResponse(known.image.with(bytes.validity, status: bytes.status), from: bytes)
   }
 
@@ -200,6 +200,12 @@ struct EncodedLoad: Sendable {
       trace,
       limit: .progress,
     )
+  }
+
+  /// Encodes an image, which other machines find unless it is damaged.
+  private func shared(_ image: ImageResponse, _ metadata: ImageMetadata?) async throws(LoadError) -> Made {
+    let image = try await encode(image, metadata)
+    return (image, image.damage == nil)
   }
 
   private func encode(_ image: ImageResponse, _ metadata: ImageMetadata?) async throws(LoadError) -> EncodedImage {

@@ -63,8 +63,8 @@ extension ImageLoad {
     var container = try decode(bytes.data, options, item, queued)
     if request.keepsEncodedData { container.encodedData = bytes.data }
     let image = LoadedImage(container, of: bytes, DecodeParameters(of: container.info, options))
-    // The bytes first, since this drops what was made from others.
-    bytes.commit?.accept(keeps: context.keepsOriginal(of: request))
+    // The bytes first, since this drops what was made from others. Damaged ones are asked for again.
+    bytes.commit?.accept(keeps: container.damage == nil && context.keepsOriginal(of: request))
     context.cacheWriter.keep(made(image), from: bytes.origin)
     return ImageResponse(image, from: bytes)
   }

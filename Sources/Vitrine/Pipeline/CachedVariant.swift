@@ -79,7 +79,8 @@ extension ImagePipeline {
     let now = context.clock.now
     return memory.variants(of: keys.fetch).lazy
       .compactMap { variant -> CachedVariant? in
-        guard let processors = keys.processors(ofVariant: variant.key),
+        guard request.acceptsPartial || variant.value.container.damage == nil,
+          let processors = keys.processors(ofVariant: variant.key),
           variant.value.validity.answers(self.context.fields(of: request))
         else { return nil }
         return CachedVariant(

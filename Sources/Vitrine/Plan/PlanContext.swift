@@ -104,7 +104,7 @@ class PlanContext: @unchecked Sendable {
     (options.frame, options.filter) = (request.frame, request.filter)
     (options.usesLinearLight, options.colorSpace) = (request.usesLinearLight, request.colorSpace)
     options.dynamicRange = request.dynamicRange
-    options.animates = request.animates
+    (options.animates, options.acceptsPartial) = (request.animates, request.acceptsPartial)
     options.limits = configuration.decodeLimits
     return options
   }

@@ -52,6 +52,17 @@ extension ImageRequest {
     set { change { $0.decoding.dynamicRange = newValue } }
   }
 
+  /// A Boolean value that indicates whether the decoded part of a damaged image is a result rather than an error.
+  ///
+  /// Defaults to `false`: ``LoadError/Code/undecodable``. If it is `true`, `ImageContainer.damage` says why a part is
+  /// missing, and the missing part is transparent. Such an image is kept in memory for as long as its response is fresh,
+  /// and served only to requests that accept it. Neither the image nor its bytes are stored on disk, so that a file that is
+  /// mended replaces it after a restart at the latest. A download that ends early is an error in any case.
+  public var acceptsPartial: Bool {
+    get { fields.decoding.acceptsPartial }
+    set { change { $0.decoding.acceptsPartial = newValue } }
+  }
+
   /// A Boolean value that indicates whether an animation comes with its frames, as `ImageResponse.animation`.
   ///
   /// Defaults to `false`: one frame. Such an image is kept in memory, and made anew from the file after a restart.

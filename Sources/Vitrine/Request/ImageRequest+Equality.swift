@@ -33,6 +33,7 @@ extension ImageRequest: CustomStringConvertible {
     if usesLinearLight { parts.append("linear light") }
     add("color space", colorSpace.rawValue, unless: ColorSpace.sRGB.rawValue)
     add("animates", animates, unless: false)
+    add("accepts partial", acceptsPartial, unless: false)
     add("dynamic range", dynamicRange.rawValue, unless: DynamicRange.standard.rawValue)
     add("cache policy", cachePolicy, unless: CachePolicy.standard)
     if cacheAccess != .all { parts.append("cache access \(cacheAccess)") }

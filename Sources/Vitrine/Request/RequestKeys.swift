@@ -132,6 +132,7 @@ final class RequestKeys: Sendable {
     var colorSpace = ColorSpace.sRGB
     var dynamicRange = DynamicRange.standard
     var animates = false
+    var acceptsPartial = false
 
     func append(to key: inout CacheKey.Builder) {
       if self == Decoding() {
@@ -152,15 +153,17 @@ final class RequestKeys: Sendable {
       // Keys on disk, from earlier versions, must stay valid.
       if dynamicRange != .standard { key.append(dynamicRange.rawValue) }
       if animates { key.append(Self.motionMark) }
+      if acceptsPartial { key.append(Self.partialMark) }
     }
 
     private static let motionMark = "animates"
+    private static let partialMark = "partial"
     /// The mark is not text, so that it is not taken for a processor.
     static let thumbnailMark = CacheKey.Part.flag(true)
 
     /// The parts that may follow the colour space; no processor has such a name.
     static let extras: Set<CacheKey.Part> = [
-      .text(DynamicRange.high.rawValue), .text(motionMark), thumbnailMark,
+      .text(DynamicRange.high.rawValue), .text(motionMark), .text(partialMark), thumbnailMark,
     ]
 
     /// The bytes for the parameters of nearly all requests.

@@ -42,6 +42,8 @@ struct LargerVariant: Sendable {
       known.dynamicRange == wanted.dynamicRange, image.container.highRange == nil,
       // A still image does not serve a request for an animation, and frames are not resampled.
       known.animates == wanted.animates, image.container.animation == nil,
+      // A damaged image serves only requests for it.
+      image.container.damage == nil,
       let plan = try? SamplingPlan(options.size, width: info.width, height: info.height)
     else { return nil }
     let bitmap = image.container.bitmap

@@ -40,6 +40,11 @@ public struct EncodedImage: Sendable {
   /// The time of the original's last change, according to its server; `nil` if unknown.
   package var modified: Date? { validity.modified }
 
+  /// The reason why a part of the image is missing, if ``ImageRequest/acceptsPartial`` allowed that; `nil` for a whole image.
+  ///
+  /// JPEG shows the missing part white. A damaged image is not stored on disk.
+  public let damage: ImageError?
+
   let source: ContentID
   let validity: Validity
   /// A Boolean value that indicates whether the image was served stale and must be revalidated meanwhile.
@@ -71,6 +76,7 @@ public struct EncodedImage: Sendable {
     (self.data, self.format, self.width, self.height) = (data, format, width, height)
     (self.origin, self.isStale, self.status) = (origin, isStale, status)
     (source, validity, isOriginal, isRevalidationDue) = (contentID ?? .none, .until(expires), false, false)
+    damage = nil
   }
 
   /// Creates an encoded image from the bytes and the image that was encoded.
@@ -79,6 +85,8 @@ public struct EncodedImage: Sendable {
     (width, height) = (image.image.width, image.image.height)
     (origin, isStale, status, isOriginal) = (image.origin, image.isStale, image.status, false)
     (source, validity, isRevalidationDue) = (image.contentID, image.loaded.validity, image.isRevalidationDue)
+    // The frames of an animation are decoded while it is encoded.
+    damage = image.container.damage ?? image.animation?.damage
   }
 
   /// Creates an encoded image from the entry of a cache.
@@ -94,6 +102,7 @@ public struct EncodedImage: Sendable {
     (self.data, format, width, height) = (data, header.format, header.width, header.height)
     (self.origin, self.isStale, status, isOriginal) = (origin, isStale, header.status, false)
     (self.source, self.validity, self.isRevalidationDue) = (source, validity, isRevalidationDue)
+    damage = nil
   }
 }
 

@@ -349,7 +349,8 @@ final class CacheWriter: Sendable {
   func keep(_ made: NewFile) {
     let (image, request) = (made.image, made.request)
     guard let disk = writableDisk(request), request.keys.url != nil, image.validity.isKept, image.source != .none,
-      storage(of: request) != .original, !made.isOutdated, delegate?.storesEncoded(image, for: request) ?? true
+      image.damage == nil, storage(of: request) != .original, !made.isOutdated,
+      delegate?.storesEncoded(image, for: request) ?? true
     else { return }
     let entry = image.entry(stored: clock.now)
     pending.add(for: made.key) {

@@ -15,12 +15,15 @@ enum FinishedImage {
 
   static let rawLimit = 512 << 10
 
-  /// Creates the entry of an image; returns `nil` if the stored form would lose highlights, animation or colours.
+  /// Creates the entry of an image; returns `nil` if the stored form would lose highlights, animation, colours or damage.
   ///
   /// Blocks while a large image is encoded.
   static func entry(of image: LoadedImage, stored: Date, isLossless: Bool = false) -> CachedData? {
-    // The stored forms keep neither animation nor highlights, which are brighter than white.
-    guard image.container.highRange == nil, image.container.animation == nil else { return nil }
+    // The stored forms keep neither animation nor highlights, which are brighter than white. A damaged image is not stored
+    // as if it were whole.
+    guard image.container.highRange == nil, image.container.animation == nil, image.container.damage == nil else {
+      return nil
+    }
     let bitmap = image.container.bitmap
     let header = Header(of: image, isLossless: isLossless)
     guard let data = data(of: bitmap, header.encoding, isLossless: isLossless) else { return nil }

@@ -122,6 +122,8 @@ extension EncodedImage {
     (data, format, width, height) = (bytes.data, info.format, info.width, info.height)
     (origin, isStale, status, isOriginal) = (bytes.origin, bytes.isStale, bytes.status, true)
     (source, validity, isRevalidationDue) = (bytes.contentID, bytes.validity, bytes.isRevalidationDue)
+    // Only its header was read.
+    damage = nil
   }
 }
 

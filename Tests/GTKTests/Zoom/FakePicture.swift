@@ -37,6 +37,7 @@ final class FakePicture: TileProviding {
   let info: ImageInfo
   let origin = ImageResponse.Origin.local
   let isStale = false
+  let damage: ImageError? = nil
   let grid: TileGrid
   let color: Color
   private let state: Lock<State>

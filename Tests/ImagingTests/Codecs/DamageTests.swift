@@ -131,6 +131,35 @@ struct DamageTests {
     for y in end..<whole.height { #expect((0..<whole.width).allSatisfy { bitmap[$0, y].w == 0 }, "row \(y)") }
   }
 
+  /// Whatever the number of rows that are read at once.
+  @Test(.disabled(if: Shape.isApple, "ImageIO is given no such file"), arguments: ["busy.png", "busy.gif"])
+  func noRowThatTheDataHaveIsLost(name: String) throws {
+    let format = ImageFormat(fileExtension: String(name.suffix(3)))
+    let whole = Bitmap.busy(width: 300, height: 100, alpha: false)
+    let file = try whole.encoded(as: ImageEncoding(try #require(format)))
+    let reference = try decode(file).bitmap
+    var rows: [Int] = []
+    for percent in 30..<70 {
+      let bitmap = try decode(file.prefix(file.count * percent / 100)) { $0.acceptsPartial = true }.bitmap
+      let shown = (0..<100).prefix { bitmap[0, $0].w == 255 }.count
+      rows.append(shown)
+      for y in 0..<shown { #expect((0..<300).allSatisfy { bitmap[$0, y] == reference[$0, y] }, "\(percent): \(y)") }
+    }
+    // A hundredth of the data is about a row.
+    let steps = zip(rows, rows.dropFirst()).map { $1 - $0 }
+    #expect(steps.allSatisfy { (0...4).contains($0) }, "\(rows)")
+  }
+
+  @Test(arguments: ["plain.png", "still.gif", "baseline-420.jpg", "lossy.webp"])
+  func aFileWithoutARowIsAnErrorEvenIfDamageIsAccepted(name: String) throws {
+    let file = try Sample(name).data()
+    let length = try #require((0..<file.count).first { (try? info(file.prefix($0))) != nil })
+
+    let error = failure { try decode(file.prefix(length)) { $0.acceptsPartial = true } }
+
+    #expect(error?.code == .truncated)
+  }
+
   /// As many rows as other programs show that go on after the end, Pillow with `LOAD_TRUNCATED_IMAGES` for one.
   @Test(.disabled(if: Shape.isApple, "ImageIO is given the rows that are whole"), arguments: [8, 4, 2, 1])
   func aCutJPEGShowsTheRowOfBlocksItEndsIn(eighths: Int) throws {
@@ -283,5 +312,96 @@ struct DamageTests {
     let error = failure { try decode(file) { $0.limits.warningCount = 0 } }
 
     #expect(error?.code == .corrupt)
+  }
+
+  @Test(.enabled(if: !Shape.isApple))
+  func aJPEGOfManyFaultsIsDamagedAndShownToItsLastRow() throws {
+    let whole = Bitmap.busy(width: 400, height: 400, alpha: false)
+    var file = try whole.encoded(as: .jpeg)
+    for offset in stride(from: file.count / 4, to: file.count - 2, by: file.count / 400) {
+      file[offset] = 0xFF
+      file[offset + 1] = 0xD3
+    }
+
+    #expect(failure { try decode(file) }?.code == .corrupt)
+    for size: TargetSize? in [nil, .pixels(200, 200), .pixels(50, 50)] {
+      let decoded = try decode(file, size) { $0.acceptsPartial = true }
+      #expect(decoded.damage?.limit == .warningCount)
+      let last = decoded.bitmap.height - 1
+      #expect((0..<decoded.bitmap.width).allSatisfy { decoded.bitmap[$0, last].w == 255 })
+    }
+  }
+
+  /// libjpeg makes up the rows after the marker, all grey.
+  @Test(.enabled(if: !Shape.isApple), arguments: [nil, TargetSize.pixels(20, 12)])
+  func aJPEGWhoseEndComesTooEarlyIsCut(size: TargetSize?) throws {
+    let file = try Bitmap.busy(width: 160, height: 96, alpha: false).encoded(as: .jpeg)
+    let cut = file.prefix(file.count / 2) + [0xFF, 0xD9]
+
+    #expect(failure { try decode(cut, size) }?.code == .truncated)
+
+    let decoded = try decode(cut, size) { $0.acceptsPartial = true }
+    #expect(decoded.damage?.code == .truncated)
+    #expect(decoded.bitmap[0, 0].w == 255 && decoded.bitmap[0, decoded.bitmap.height - 1].w == 0)
+  }
+
+  // MARK: Animations
+
+  /// As a GIF does, whose later frames are missing.
+  @Test(.enabled(if: !Shape.isApple), arguments: ["animated.webp", "animated.gif"])
+  func theFirstFrameOfACutAnimationIsWhole(name: String) throws {
+    let file = try Sample(name).data()
+    let whole = try decode(file).bitmap
+
+    let decoded = try decode(file.prefix(file.count * 9 / 10))
+
+    #expect(decoded.damage == nil)
+    #expect(decoded.bitmap.largestDifference(from: whole) == 0)
+  }
+
+  @Test(.enabled(if: !Shape.isApple), arguments: [false, true])
+  func theRowsOfTheFirstFrameOfACutWebPAreShown(animates: Bool) throws {
+    let file = try Photograph.data("houses-animated.webp")
+    let whole = try decode(file).bitmap
+
+    let decoded = try decode(file.prefix(file.count / 8)) { ($0.acceptsPartial, $0.animates) = (true, animates) }
+
+    let shown = (0..<whole.height).prefix { decoded.bitmap[0, $0].w == 255 }.count
+    #expect(decoded.damage?.code == .truncated)
+    #expect(decoded.animation == nil)
+    #expect(shown > whole.height / 4 && shown < whole.height, "\(shown)")
+    for y in 0..<shown {
+      #expect((0..<whole.width).allSatisfy { decoded.bitmap[$0, y] == whole[$0, y] }, "row \(y)")
+    }
+  }
+
+  @Test(.enabled(if: !Shape.isApple), arguments: [ImageFormat.gif, .webp])
+  func aCutAnimationIsWrittenWithTheFramesBeforeTheDamage(format: ImageFormat) throws {
+    let file = try Photograph.data("boats-animated.gif")
+    let cut = file.prefix(file.count * 7 / 10)
+    let count = try info(file).frameCount
+    let strict = try decode(cut) { $0.animates = true }
+    #expect(failure { _ = try EncoderRegistry.standard.encode(strict, as: ImageEncoding(format)) }?.code == .truncated)
+
+    let decoded = try decode(cut) { ($0.acceptsPartial, $0.animates) = (true, true) }
+    let written = try EncoderRegistry.standard.encode(decoded, as: ImageEncoding(format)).data
+
+    #expect(decoded.damage == nil && decoded.animation?.damage?.code == .truncated)
+    let frames = try info(written).frameCount
+    #expect(frames > 1 && frames < count, "\(frames) of \(count)")
+  }
+
+  // MARK: Encoding
+
+  /// The missing part must not make a PNG of a photograph.
+  @Test
+  func aDamagedPhotographIsStillWrittenAsJPEGWithTheMissingPartWhite() throws {
+    let file = try Bitmap.busy(width: 160, height: 96, alpha: false).encoded(as: .jpeg)
+    let decoded = try decode(file.prefix(file.count / 2)) { $0.acceptsPartial = true }
+
+    let written = try EncoderRegistry.standard.encode(decoded, as: .automatic())
+
+    #expect(written.format == .jpeg)
+    #expect(try decode(written.data).bitmap[80, 95].isWithin(3, of: SIMD4(255, 255, 255, 255)))
   }
 }

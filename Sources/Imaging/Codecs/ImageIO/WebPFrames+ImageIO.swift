@@ -1,6 +1,8 @@
 extension WebPFrames {
   /// Opens a picture at the requested scale.
   func open(_ frame: Frame, _ request: RowRequest) throws(ImageError) -> HeldRows {
+    // ImageIO is given no picture that is cut.
+    guard frame.isWhole else { throw ending }
     // The rows do not refer to the file, which is copied.
     try unsafe file(of: frame).withImageBytes { (bytes) throws(ImageError) in
       try unsafe ImageIORows.open(bytes, request, width: frame.place.width, height: frame.place.height)

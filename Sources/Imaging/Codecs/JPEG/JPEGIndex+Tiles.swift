@@ -102,7 +102,7 @@ extension JPEGIndex {
       }
       row += got
     }
-    if let damage = rows.damage { throw damage }
+    if !options.acceptsPartial, let damage = rows.damage { throw damage }
     guard let result, result.width == upright.width, result.height == upright.height else {
       throw ImageError(.corrupt, format: .jpeg, "corrupt: the tile has another size")
     }

@@ -120,7 +120,7 @@ private final class GIFFrameRows: RowSource {
     for index in 0..<max(0, count) {
       let target = rows.extracting(index * bytesPerRow..<index * bytesPerRow + width * 4)
       if pixels.isEmpty {
-        try reader.readLine(into: &line, row: row)
+        guard try reader.readLine(into: &line, row: row, after: index) else { return index }
         target.update(indices: line, colors, at: 0)
       } else {
         for x in 0..<width { target.store(pixels[row * width + x], at: x * 4) }
@@ -157,7 +157,7 @@ private final class GIFRows: RowSource {
       let isInFrame = row >= frame.top && row < frame.top + frame.height
       if !isInFrame || frame.left > 0 || frame.width < width { target.update(repeating: 0) }
       if isInFrame {
-        try reader.readLine(into: &line, row: row)
+        guard try reader.readLine(into: &line, row: row, after: index) else { return index }
         target.update(indices: line.prefix(max(0, width - frame.left)), colors, at: frame.left)
       }
       row += 1

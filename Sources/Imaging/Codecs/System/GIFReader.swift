@@ -6,6 +6,8 @@ final class GIFReader {
   // Owned: made in init, closed in deinit, used by one thread at a time.
   private let file: UnsafeMutablePointer<GifFileType>
   private let input: Input
+  /// The failure of the frame's last line, which ends its rows.
+  private var failure: ImageError?
 
   /// `bytes` must stay in place for the life of the reader.
   init(_ bytes: ByteReader) throws(ImageError) {
@@ -26,7 +28,7 @@ final class GIFReader {
 
   /// Begins to read the pixels of a frame, wherever the last read ended.
   func begin(_ frame: GIFFrames.Frame) throws(ImageError) {
-    input.offset = frame.offset
+    (input.offset, failure) = (frame.offset, nil)
     var record = UNDEFINED_RECORD_TYPE
     guard unsafe DGifGetRecordType(file, &record) == GIF_OK, record == IMAGE_DESC_RECORD_TYPE,
       unsafe DGifGetImageDesc(file) == GIF_OK
@@ -44,6 +46,19 @@ final class GIFReader {
     // giflib writes `count` bytes, which is the buffer's length, and refuses more than the frame has.
     let status = unsafe line.withUnsafeMutableBufferPointer { unsafe DGifGetLine(file, $0.baseAddress, count) }
     guard status == GIF_OK else { throw error("at row \(row)") }
+  }
+
+  /// Reads the next line after `count` others of one call; returns `false` if those are to be shown before the failure.
+  func readLine(into line: inout [UInt8], row: Int, after count: Int) throws(ImageError) -> Bool {
+    if let failure { throw failure }
+    do throws(ImageError) {
+      try readLine(into: &line, row: row)
+      return true
+    } catch {
+      failure = error
+      guard count > 0 else { throw error }
+      return false
+    }
   }
 
   private func error(_ place: String) -> ImageError { unsafe Self.error(file.pointee.Error, input, place) }

@@ -168,14 +168,17 @@ private final class JPEGRows: RowSource {
       let isCoarse = unsafe vitrine_jpeg_is_coarse(reader) != 0
       let end = isCoarse ? "before the end of its last scan" : "at row \(row + Int(got)) of \(height), scaled"
       let truncation = ImageError(.truncated, format: .jpeg, "truncated: the file ends \(end)")
-      guard isCoarse || got > 0 else { throw truncation }
-      damage = truncation
+      guard isCoarse || got > 0 else { throw damage ?? truncation }
+      damage = damage ?? truncation
     }
-    try unsafe request.limits.check(
-      warnings: Int(vitrine_jpeg_warnings(reader)),
-      first: String(cString: vitrine_jpeg_first_warning(reader)),
-      format: .jpeg,
-    )
+    // libjpeg resumes after each fault, so the rows go on. Their number and the time limit bound the work.
+    damage =
+      unsafe damage
+      ?? request.limits.damage(
+        warnings: Int(vitrine_jpeg_warnings(reader)),
+        first: String(cString: vitrine_jpeg_first_warning(reader)),
+        format: .jpeg,
+      )
     // Adobe stores CMYK with 255 for no ink. All viewers treat every file so, with or without Adobe's marker.
     if isCMYK {
       for row in 0..<Int(got) {

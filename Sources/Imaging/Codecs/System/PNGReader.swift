@@ -93,7 +93,7 @@ final class PNGReader {
     }
     guard got >= 0 else { throw unsafe Self.error(reader, format, row: row, of: height) }
     let warnings = unsafe Int(vitrine_png_warnings(reader))
-    try limits.check(warnings: warnings, first: "libpng's warnings", format: format)
+    if let damage = limits.damage(warnings: warnings, first: "libpng's warnings", format: format) { throw damage }
     return Int(got)
   }
 
@@ -131,16 +131,16 @@ extension PNGReader {
   /// Returns the rows of an Adam7 file: all seven passes are needed before the first row is final.
   func interlacedRows(_ control: DecodeControl) -> HeldRows {
     HeldRows(width: width, height: height, hasAlpha: hasAlpha) { (pixels, wholeRows) throws(ImageError) in
-      for _ in 0..<7 {
+      for pass in 0..<7 {
         var row = 0
         while row < self.height {
           try control.check()
           let count = min(64, self.height - row)
           let rows = pixels.rows(from: row, count: count, width: self.width)
           row += try self.read(into: rows, bytesPerRow: self.width * 4, count: count, row: row)
+          // Each pass covers the whole picture, from coarse to fine.
+          if pass == 0 { wholeRows = row }
         }
-        // Each pass covers the whole picture, from coarse to fine.
-        wholeRows = self.height
       }
     }
   }

@@ -51,10 +51,7 @@ extension WebPDecoder {
     let header = WebPHeader(bytes, metadataLimit: 0)
     let info = request.info
     guard request.frame < max(1, info.frameCount) else { throw .noSuchFrame(request.frame, of: info) }
-    guard !header.isAnimated else {
-      guard !header.isTruncated else { throw WebPFrames.truncated(request.frame) }
-      return try openFrame(bytes, request)
-    }
+    guard !header.isAnimated else { return try openFrame(bytes, request) }
     return Self.still(
       bytes,
       request,

@@ -7,6 +7,8 @@ struct WebPFrames {
     /// The chunks of the picture: `ALPH` where there is one, then `VP8 ` or `VP8L`.
     let chunks: [(type: String, body: ByteReader)]
     let picture: Picture
+    /// True if all bytes of the picture are in the file.
+    let isWhole: Bool
 
     /// True if a pixel can be transparent.
     var hasAlpha: Bool { chunks.count > 1 || picture.hasAlpha }
@@ -68,6 +70,7 @@ struct WebPFrames {
     let end = Int(bytes.littleEndian32(at: 4) ?? 0) + 8
     // Nothing after the end that the file declares belongs to it.
     let frame = try Self.frame(bytes.slice(12, end - 12), at: nil, number: 0)
+    guard frame.isWhole else { throw Self.truncated(0) }
     guard frame.picture.width == info.storedWidth, frame.picture.height == info.storedHeight else {
       throw Self.corrupt("two headers disagree")
     }
@@ -82,10 +85,9 @@ struct WebPFrames {
       let body = bytes.slice(offset + 8, Int(length))
       offset += 8 + Int(length) + Int(length & 1)
       guard type == "ANMF" else { continue }
-      guard body.count == Int(length) else { throw Self.truncated(frames.count) }
       guard let x = body.littleEndian24(at: 0), let y = body.littleEndian24(at: 3),
         let width = body.littleEndian24(at: 6), let height = body.littleEndian24(at: 9), let flags = body.byte(at: 15)
-      else { throw Self.corrupt("a frame has no header") }
+      else { throw body.count < Int(length) ? Self.truncated(frames.count) : Self.corrupt("a frame has no header") }
       var place = FramePlace(
         left: 2 * Int(x),
         top: 2 * Int(y),
@@ -100,7 +102,15 @@ struct WebPFrames {
       let frame = try Self.frame(body.slice(16, body.count), at: place, number: frames.count)
       // What is opaque hides what is below.
       if !frame.hasAlpha { place.blend = .source }
-      frames.append(Frame(place: place, content: frame.content, chunks: frame.chunks, picture: frame.picture))
+      frames.append(
+        Frame(
+          place: place,
+          content: frame.content,
+          chunks: frame.chunks,
+          picture: frame.picture,
+          isWhole: frame.isWhole,
+        )
+      )
     }
   }
 
@@ -116,15 +126,18 @@ struct WebPFrames {
       let body = bytes.slice(offset + 8, Int(length))
       offset += 8 + Int(length) + Int(length & 1)
       guard ["ALPH", "VP8 ", "VP8L"].contains(type) else { continue }
-      guard body.count == Int(length) else { throw truncated(number) }
+      let isWhole = body.count == Int(length)
       chunks.append((type, body))
-      guard type != "ALPH" else { continue }
-      guard let picture = Picture(type, body), picture.partitionLength <= body.count else {
-        throw corrupt("the header of a picture")
+      guard type != "ALPH" else {
+        if !isWhole { throw truncated(number) }
+        continue
+      }
+      guard let picture = Picture(type, body), picture.partitionLength <= Int(length) else {
+        throw isWhole ? corrupt("the header of a picture") : truncated(number)
       }
       let own = place ?? FramePlace(width: picture.width, height: picture.height)
       guard picture.width == own.width, picture.height == own.height else { throw corrupt("two headers disagree") }
-      return Frame(place: own, content: bytes, chunks: chunks, picture: picture)
+      return Frame(place: own, content: bytes, chunks: chunks, picture: picture, isWhole: isWhole)
     }
     throw truncated(number)
   }

@@ -93,7 +93,9 @@ public struct DecodeOptions: Sendable {
   ///
   /// Defaults to `false`.
   ///
-  /// The missing part is transparent.
+  /// The result then says so in ``ImageContainer/damage``, and the missing part is transparent. A progressive JPEG and an
+  /// interlaced PNG are coarse where their details are missing. An animation has the frames before the damage; if its first
+  /// frame is damaged, the result is a still image. A file of which no row can be decoded is an error.
   public var acceptsPartial = false
   /// A closure that is called every few rows; `true` stops decoding with `.cancelled`.
   ///

@@ -86,6 +86,8 @@ extension DecoderRegistry {
     let renderer = options.renderer(for: info, plan, job)
     guard case .gray(let background) = question.kind else {
       let result = try renderer.render(rows, acceptsPartial: options.acceptsPartial)
+      // A part of the image may be all missing, but an image without a row is none.
+      if let damage = result.damage, result.shown == 0, options.region == nil { throw damage }
       return .image(ImageContainer(result.bitmap, info: info, damage: result.damage))
     }
     let result = try renderer.renderGray(rows, over: background, acceptsPartial: options.acceptsPartial)

@@ -52,6 +52,8 @@ public struct ImageContainer: Sendable {
     get { values.value.damage }
     set { values.value.damage = newValue }
   }
+  /// A Boolean value that indicates whether only damage makes a part of the image transparent; JPEG shows that white.
+  package var isOpaqueApartFromDamage: Bool { damage != nil && !info.hasAlpha }
   /// EXIF and similar data; `nil` unless requested.
   public var metadata: ImageMetadata? {
     get { values.value.metadata }

@@ -86,7 +86,9 @@ public struct EncoderRegistry: Sendable {
       memoryShare: memoryShare,
       isCancelled: isCancelled,
     )
-    let choice = try choice(encoding, for: input)
+    // The missing part of a photograph does not make it a drawing with transparency.
+    let isOpaque = image.isOpaqueApartFromDamage || input.bitmap.alpha == .opaque
+    let choice = try choice(encoding, for: input, isOpaque: isOpaque)
     input.restrict(to: choice.features)
     try input.checkCancellation()
     let memory = choice.byteCountPerPixel.multipliedSaturating(by: image.bitmap.byteCount / 4)
@@ -104,7 +106,11 @@ public struct EncoderRegistry: Sendable {
   }
 
   /// Returns the encoder for a picture.
-  private func choice(_ encoding: ImageEncoding, for input: EncoderInput) throws(ImageError) -> EncoderChoice {
+  private func choice(
+    _ encoding: ImageEncoding,
+    for input: EncoderInput,
+    isOpaque: Bool,
+  ) throws(ImageError) -> EncoderChoice {
     switch encoding.candidates(encoders) {
     case .one(let choice?, _): return choice
     case .one(nil, let format): throw Self.missing(format)
@@ -112,7 +118,6 @@ public struct EncoderRegistry: Sendable {
       let isAnimated = input.animation != nil
       if let choice = named.first(where: { !isAnimated || $0.features.contains(.animation) }) { return choice }
       if isAnimated, let animated { return animated }
-      let isOpaque = input.bitmap.alpha == .opaque
       guard let choice = isOpaque ? opaque ?? transparent : transparent ?? opaque else {
         throw Self.missing(isOpaque ? .jpeg : .png)
       }

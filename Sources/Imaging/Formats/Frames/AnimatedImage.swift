@@ -146,7 +146,14 @@ extension DecoderRegistry {
     let info = try info(of: data, limits: options.limits)
     // Pages have no durations.
     guard info.frameCount > 1, info.duration > 0 else { return nil }
-    let animation = try AnimatedImage(data, options, job, decoders: self)
+    let animation: AnimatedImage
+    do throws(ImageError) {
+      animation = try AnimatedImage(data, options, job, decoders: self)
+    } catch {
+      // The rows of a damaged first frame are a still image.
+      guard options.acceptsPartial, error.isDamage else { throw error }
+      return nil
+    }
     var image = ImageContainer(animation.poster, info: animation.info)
     image.animation = animation
     return image
@@ -164,6 +171,8 @@ public struct AnimatedImageFrames: ~Copyable {
   private let isCancelled: (@Sendable () -> Bool)?
   /// The share that decodes hold their memory of; `nil` for none.
   private let memoryShare: MemoryShare?
+  /// A closure that is called with the damage that ends the frames early.
+  private let onDamage: @Sendable (ImageError) -> Void
 
   fileprivate init(
     _ source: consuming FrameSource?,
@@ -171,26 +180,37 @@ public struct AnimatedImageFrames: ~Copyable {
     _ change: FrameChange?,
     _ isCancelled: (@Sendable () -> Bool)?,
     _ memoryShare: MemoryShare?,
+    onDamage: @escaping @Sendable (ImageError) -> Void = { _ in },
   ) {
     self.source = source
     (self.supply, self.change, self.isCancelled, self.memoryShare) = (supply, change, isCancelled, memoryShare)
+    self.onDamage = onDamage
   }
 
   /// Decodes the next frame, with the changes of processors.
   ///
-  /// Blocks until done.
+  /// Blocks until done. With ``DecodeOptions/acceptsPartial`` the frames end at the first that is damaged, and
+  /// ``AnimatedImage/damage`` says why.
   ///
   /// - Returns: The frame; `nil` after the last one.
   /// - Throws: ``ImageError`` of any code but `.notEncodable`.
   public mutating func next() throws(ImageError) -> AnimationFrame? {
     if let supply { return try supply() }
     let (isCancelled, memoryShare) = (isCancelled, memoryShare)
-    guard let position = source?.position, let count = source?.info.frameCount, position < count,
-      let frame = try source?.frame(
+    guard let position = source?.position, let count = source?.info.frameCount, position < count else { return nil }
+    let decoded: AnimationFrame?
+    do throws(ImageError) {
+      decoded = try source?.frame(
         at: position,
         adapt: { (options, job) in (options.isCancelled, job.memoryShare) = (isCancelled, memoryShare) },
       )
-    else { return nil }
+    } catch {
+      guard source?.endsAtDamage == true, error.isDamage, position > 0 else { throw error }
+      source = nil
+      onDamage(error)
+      return nil
+    }
+    guard let frame = decoded else { return nil }
     guard let change else { return frame }
     let bitmap = try change(frame.bitmap) { isCancelled?() ?? false }
     return AnimationFrame(bitmap: bitmap, index: frame.index, delay: frame.delay)
@@ -215,6 +235,7 @@ extension AnimatedImage {
     _ memoryShare: MemoryShare?,
   ) throws(ImageError) -> AnimatedImageFrames {
     guard supply == nil else { return AnimatedImageFrames(nil, supply, nil, isCancelled, memoryShare) }
-    return AnimatedImageFrames(try store.openSource(), nil, store.frameChange, isCancelled, memoryShare)
+    let frames = try store.openSource()
+    return AnimatedImageFrames(frames, nil, store.frameChange, isCancelled, memoryShare) { [store] in store.fail($0) }
   }
 }

@@ -40,6 +40,9 @@ public struct FrameSource: ~Copyable, @unchecked Sendable {
   /// The index of the frame that ``next()`` returns, counted from 0.
   public private(set) var position: Int
 
+  /// True if damage after the first frame ends an encoder's frames and is no error.
+  let endsAtDamage: Bool
+
   private let data: Data
   private let options: DecodeOptions
   private let job: DecodeJob
@@ -87,6 +90,7 @@ public struct FrameSource: ~Copyable, @unchecked Sendable {
     decoders: DecoderRegistry,
   ) throws(ImageError) {
     var options = options
+    endsAtDamage = options.acceptsPartial
     (options.frame, options.dynamicRange, options.acceptsPartial) = (0, .standard, false)
     let opened = try Self.open(data, options, decoders)
     let isAnimated = opened.info.frameCount > 1

@@ -169,6 +169,9 @@ final class FrameStore: Sendable {
     }.get()
   }
 
+  /// Notes the damage at which an encoder's frames ended.
+  func fail(_ damage: ImageError) { state.withLock { $0.failure = $0.failure ?? damage } }
+
   // MARK: For players
 
   /// Notes a player that may play later.

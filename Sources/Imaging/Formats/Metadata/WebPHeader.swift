@@ -5,8 +5,6 @@ struct WebPHeader {
   var orientation = Orientation.up
   var profile: ColorProfile?
   var isAnimated = false
-  /// True if the file declares more bytes than the data has.
-  let isTruncated: Bool
   var frameCount = 0
   /// The duration of one loop, in seconds.
   var duration = 0.0
@@ -16,7 +14,6 @@ struct WebPHeader {
   var loopCount = 1
 
   init(_ bytes: ByteReader, metadataLimit: Int, collectsDelays: Bool = false) {
-    isTruncated = Int(bytes.littleEndian32(at: 4) ?? 0) + 8 > bytes.count
     var orientations: (exif: Orientation?, xmp: Orientation?)
     Self.forEachChunk(bytes) { type, body in
       switch type {

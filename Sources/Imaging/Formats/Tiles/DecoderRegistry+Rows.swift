@@ -185,7 +185,7 @@ extension RowSource {
           )
         }
       } catch {
-        guard options.acceptsPartial, error.code == .truncated || error.code == .corrupt else { throw error }
+        guard options.acceptsPartial, error.isDamage else { throw error }
         return .failure(error)
       }
       // Some decoders know it with the first rows: a picture that is only coarse.

@@ -286,8 +286,3 @@ struct Renderer {
     ImageError(.truncated, format: info.format, "truncated: the picture ends at row \(row) of \(height)")
   }
 }
-
-extension ImageError {
-  /// True if the file is damaged, so that what could be decoded may be shown.
-  fileprivate var isDamage: Bool { code == .truncated || code == .corrupt }
-}
