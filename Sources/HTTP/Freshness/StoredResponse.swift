@@ -216,12 +216,15 @@ extension StoredResponse {
 extension HTTPFields {
   /// Decodes lines of names and values, or returns `nil` if one has no colon.
   package init?(lines: ArraySlice<Substring>) {
-    self.init()
-    for line in lines {
-      // The search is by bytes: as a character the colon would include a combining mark at the beginning of the value.
-      guard let colon = line.utf8.firstIndex(of: UInt8(ascii: ":")) else { return nil }
-      append(name: String(line[..<colon]), value: String(line[line.utf8.index(after: colon)...]))
-    }
+    // The search is by bytes: as a character the colon would include a combining mark at the beginning of the value.
+    let colon = UInt8(ascii: ":")
+    guard lines.allSatisfy({ $0.utf8.contains(colon) }) else { return nil }
+    self.init(
+      lines.lazy.map { line in
+        let end = line.utf8.firstIndex(of: colon) ?? line.endIndex
+        return (name: String(line[..<end]), value: String(line[end...].utf8.dropFirst()) ?? "")
+      }
+    )
   }
 }
 

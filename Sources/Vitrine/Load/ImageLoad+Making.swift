@@ -34,11 +34,8 @@ extension ImageLoad {
       stage?.enter("work")
       return onEnd(Result { () throws(LoadError) in try make(of: bytes) })
     }
-    work.enqueue(stage, on: queue(of: .decode), full: { overloaded(.decode) }) { [self] item, work throws(LoadError) in
-      try make(of: bytes, item, work)
-    } onEnd: {
-      onEnd($0)
-    }
+    let body = { @Sendable [self] (item, work) throws(LoadError) in try make(of: bytes, item, work) }
+    work.enqueue(stage, on: queue(of: .decode), full: { overloaded(.decode) }, body, onEnd: onEnd)
   }
 
   private func failed(_ error: LoadError, of bytes: FetchedBytes, replacing stored: FetchedBytes?) {
