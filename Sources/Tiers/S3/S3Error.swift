@@ -147,7 +147,8 @@ struct S3ErrorDocument {
 
   /// Reads a body, which may not be an error document.
   init(_ body: Data) {
-    var reader = XMLReader(body.prefix(1 << 16))
+    // Messages may quote control characters of a request, which XML does not allow.
+    var reader = XMLReader(Data(body.prefix(1 << 16).map { max($0, UInt8(ascii: " ")) }))
     while let element = try? reader.next() {
       switch element.path {
       case ["Error", "Code"]: code = Self.shown(element.text, 64)
