@@ -189,7 +189,8 @@ struct DamageTests {
     #expect(blocks.count >= 4, "\(blocks)")
   }
 
-  @Test(arguments: counted)
+  /// Of the others the cut leaves no whole row of the thumbnail, which is an error.
+  @Test(arguments: counted.filter { !["still.gif", "lossy-alpha.webp"].contains($0.name) })
   func theRowsBeforeTheCutAreInAThumbnailToo(sample: Sample) throws {
     let file = try sample.data()
     let size = TargetSize.pixels(14, 14)
