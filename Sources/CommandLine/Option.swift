@@ -107,8 +107,8 @@ extension Option {
   static let damaged = Option(
     "--damaged",
     "HOW",
-    "error (default): a damaged image fails; show: its decoded part is written, standard error says so,",
-    "and it counts as a success; png and webp leave the rest transparent, jpeg leaves it white",
+    "error (default): a damaged image fails; show: its decoded part is written, as a success that",
+    "standard error mentions; the rest is transparent in png and webp, and white in jpeg",
   )
   static let jobs = Option(
     "--jobs",

