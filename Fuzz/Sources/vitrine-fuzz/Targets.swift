@@ -21,7 +21,6 @@ private let formatTargets: [String: Target] = {
 
 private let otherTargets: [String: Target] = [
   "jpeg-own": jpegOwn,
-  "jpeg-halves": jpegHalves,
   "jpeg-system": decoding(JPEGDecoder(ownDecoderMinimum: .max)),
   "incremental": incremental,
   "metadata": metadata,
@@ -109,38 +108,6 @@ func jpegOwn(_ data: Data) {
     let line = UnsafeMutableRawBufferPointer.allocate(byteCount: rows.width * 4, alignment: 16)
     defer { line.deallocate() }
     while let count = try? rows.read(into: line, bytesPerRow: rows.width * 4, count: 1), count > 0 {}
-  }
-}
-
-/// A file by one thread and by two, which must give the same rows and find the same damage.
-@Sendable
-func jpegHalves(_ data: Data) {
-  let decoder = JPEGDecoder(ownDecoderMinimum: 0, secondThreadMinimum: 0)
-  guard let info = try? DecoderRegistry([decoder]).info(of: data, limits: limits()) else { return }
-  let alone = smallestRows(of: data, decoder, info, threadCount: 1)
-  let both = smallestRows(of: data, decoder, info, threadCount: 2)
-  precondition(alone.bytes == both.bytes, "two threads give other pixels")
-  precondition(alone.fault == both.fault, "two threads find other damage")
-}
-
-private func smallestRows(
-  of data: Data,
-  _ decoder: JPEGDecoder,
-  _ info: ImageInfo,
-  threadCount: Int,
-) -> (bytes: [UInt8], fault: String?) {
-  data.withUnsafeBytes { (bytes: UnsafeRawBufferPointer) -> ([UInt8], String?) in
-    let request = RowRequest(info: info, minimumScale: 1 / 8, limits: limits(), threadCount: threadCount)
-    var pixels: [UInt8] = []
-    do {
-      guard let rows = try decoder.open(bytes, request) else { return ([], "declined") }
-      let line = UnsafeMutableRawBufferPointer.allocate(byteCount: rows.width * 4, alignment: 16)
-      defer { line.deallocate() }
-      while try rows.read(into: line, bytesPerRow: rows.width * 4, count: 1) > 0 { pixels += line }
-      return (pixels, rows.damage?.description)
-    } catch {
-      return (pixels, "\(error)")
-    }
   }
 }
 
