@@ -25,6 +25,7 @@ final class ImageLoad: Sendable {
     case anew(StoredOriginal)
 
     var bytes: FetchedBytes? { if case .bytes(let bytes) = self { bytes } else { nil } }
+    var looksOnDisk: Bool { if case .unknown = self { true } else { false } }
   }
 
   let request: ImageRequest
@@ -62,7 +63,8 @@ final class ImageLoad: Sendable {
 
   func load() {
     if let step = stepAtOnce() { return carryOut(step) }
-    goOn(mayBlock: true) { [self] () throws(LoadError) in carryOut(try await decide()) }
+    // With a plan of another load, nothing is looked for on disk: between that load's look and a request no time passes.
+    goOn(mayBlock: start.looksOnDisk) { [self] () throws(LoadError) in carryOut(try await decide()) }
   }
 
   /// Continues in a task, on Swift's own threads if it may block.
