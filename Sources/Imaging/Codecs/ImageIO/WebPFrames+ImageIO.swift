@@ -4,7 +4,7 @@ extension WebPFrames {
     // ImageIO is given no picture that is cut.
     guard frame.isWhole else { throw ending }
     // The rows do not refer to the file, which is copied.
-    try unsafe file(of: frame).withImageBytes { (bytes) throws(ImageError) in
+    return try unsafe file(of: frame).withImageBytes { (bytes) throws(ImageError) in
       try unsafe ImageIORows.open(bytes, request, width: frame.place.width, height: frame.place.height)
     }
   }
