@@ -74,13 +74,12 @@ extension DiskCache {
   /// use. Complexity: O(k) for k keys.
   public func heads(for keys: [CacheKey]) async -> [CachedDataHead?] {
     await opened()
-    let secret = shared.withLock { $0.secret }
     var heads = [CachedDataHead?](repeating: nil, count: keys.count)
     var pending = Array(keys.indices)
     // A compaction may move records meanwhile. The second look then finds them.
     for attempt in 0..<3 where !pending.isEmpty {
       // The page cache may hold the state before a move, so only the first attempt reads it.
-      let waiting = findHeads(of: keys, pending, secret, readsPageCache: attempt == 0, &heads)
+      let waiting = lookUp(keys, pending, cached: attempt == 0, &heads)
       guard !waiting.isEmpty else { break }
       let (folder, asked) = (folder, waiting)
       let read = try? await reading.run(priority: .high) { _ in
@@ -100,23 +99,20 @@ extension DiskCache {
     return heads
   }
 
+  private typealias Waiting = (number: Int, place: DiskFolder.Place, renewal: StagedView?)
+
   /// Finds the heads in memory and in the page cache, and returns the places of the others.
   // Not inlined: an `async` function keeps room for all of its values, and its task an allocation.
   @inline(never)
-  private func findHeads(
-    of keys: [CacheKey],
-    _ numbers: [Int],
-    _ secret: SipHash.Secret,
-    readsPageCache: Bool,
-    _ heads: inout [CachedDataHead?],
-  ) -> [(number: Int, place: DiskFolder.Place, renewal: StagedView?)] {
-    var waiting: [(number: Int, place: DiskFolder.Place, renewal: StagedView?)] = []
-    for number in numbers {
+  private func lookUp(_ keys: [CacheKey], _ all: [Int], cached: Bool, _ heads: inout [CachedDataHead?]) -> [Waiting] {
+    let secret = shared.withLock { $0.secret }
+    var waiting: [Waiting] = []
+    for number in all {
       switch find(keys[number], keys[number].hash(under: secret), counting: .nothing) {
       case .missing: continue
       case .staged(let data): heads[number] = CachedDataHead(data)
       case .stored(let place, let renewal):
-        if readsPageCache, case .found(let head) = folder.head(at: place, of: keys[number], cachedOnly: true) {
+        if cached, case .found(let head) = folder.head(at: place, of: keys[number], cachedOnly: true) {
           heads[number] = head.renewed(by: renewal)
         } else {
           waiting.append((number, place, renewal))
