@@ -176,17 +176,22 @@ struct StubCodecs: _ImageCodecs, _ColorConverting {
     // Gray where nothing was decoded.
     var pixels = [UInt8](repeating: 128, count: 4 * rows.width * rows.height)
     var row = 0
+    var isCorrupt = false
     unsafe pixels.withUnsafeMutableBytes { target in
       while row < rows.height {
         let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: target[(4 * row * rows.width)...])
         let count = min(16, rows.height - row)
-        guard let got = try? unsafe rows.read(into: rest, bytesPerRow: 4 * rows.width, count: count), got > 0 else {
+        do throws(ImageError) {
+          let got = try unsafe rows.read(into: rest, bytesPerRow: 4 * rows.width, count: count)
+          guard got > 0 else { break }
+          row += got
+        } catch {
+          isCorrupt = info.format == .png && error.code == .corrupt
           break
         }
-        row += got
       }
     }
-    guard row > 0 else { return nil }
+    guard row > 0, !isCorrupt else { return nil }
     if info.colorModel == .gray, !rows.hasAlpha, rows.colorModel == .rgb {
       let gray = stride(from: 0, to: pixels.count, by: 4).map { pixels[$0] }
       return image(Data(gray), rows.width, rows.height, graySpace(of: info), hasAlpha: false, bytesPerPixel: 1)

@@ -190,7 +190,11 @@ struct DamageTests {
   }
 
   /// Of the others the cut leaves no whole row of the thumbnail, which is an error.
-  @Test(arguments: counted.filter { !["still.gif", "lossy-alpha.webp"].contains($0.name) })
+  static let withRows = counted.filter {
+    !["still.gif", "lossy-alpha.webp"].contains($0.name) && !(Shape.isApple && $0.name == "grey.jpg")
+  }
+
+  @Test(arguments: withRows)
   func theRowsBeforeTheCutAreInAThumbnailToo(sample: Sample) throws {
     let file = try sample.data()
     let size = TargetSize.pixels(14, 14)
