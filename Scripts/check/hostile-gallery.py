@@ -36,13 +36,15 @@ def make_photographs():
         place = ((picture.width - side) // 2, (picture.height - side) // 2)
         picture.paste(color, (*place, place[0] + side, place[1] + side))
         # The colour is what is looked for, so it is not subsampled.
-        picture.save(photos / f"00{2 * number:03}.jpg", quality=95, subsampling=0)
+        picture.save(photos / f"a{2 * number:02}.jpg", quality=95, subsampling=0)
 
 
-def place_demanding():
+def place_hostile():
+    for path in list(photos.iterdir()):
+        path.rename(photos / f"z{path.name}")
     files = sorted(path for path in (work / "demanding").rglob("*") if path.is_file())
     for number, path in enumerate(files):
-        first = f"00{2 * number + 1:03}" if number < COUNT else "1"
+        first = f"a{2 * number + 1:02}" if number < COUNT else "y"
         path.rename(photos / f"{first}-{path.name}")
     return len(files)
 
@@ -59,8 +61,8 @@ def drawn(screen):
     return sum(int((numpy.abs(small - color).max(axis=2) <= 6).sum()) >= 40 for color in COLORS)
 
 
+demanding = place_hostile()
 make_photographs()
-demanding = place_demanding()
 reading, writing = os.pipe()
 server = subprocess.Popen(
     ["Xvfb", "-displayfd", str(writing), "-screen", "0", f"{WIDTH}x{HEIGHT}x24", "-fbdir", str(work), "-nolisten", "tcp"],
