@@ -168,10 +168,10 @@ complain "README.md and Package.swift must list the packages of Scripts/packages
 source Scripts/lib/formats.sh
 said="It reads $(formats title reader: | listed and), and writes $(formats title writer: | listed and). "
 said+="$(formats title codec: | listed and) are external formats:"
-grep -qF "$said" <<<"$(paste -sd ' ' README.md)" || complain "README.md must list the formats of Sources/Imaging/Formats/Table/ImageFormat+Table.swift:" "$said"
-complain "ImageFormat.all must list each row of Sources/Imaging/Formats/Table/ImageFormat+Table.swift, and nothing else:" \
-  "$(diff <(sed -nE 's/^  public static let ([a-zA-Z0-9]+) = Self\($/\1/p' Sources/Imaging/Formats/Table/ImageFormat+Table.swift | sort) \
-    <(awk '/ all: / { inside = 1; next } inside && /]/ { exit } inside' Sources/Imaging/Formats/Table/ImageFormat+Table.swift | grep -oE '[a-zA-Z0-9]+' | sort))"
+grep -qF "$said" <<<"$(paste -sd ' ' README.md)" || complain "README.md must list the formats of Sources/Imaging/Codecs/ImageFormat+Table.swift:" "$said"
+complain "ImageFormat.all must list each row of Sources/Imaging/Codecs/ImageFormat+Table.swift, and nothing else:" \
+  "$(diff <(sed -nE 's/^  public static let ([a-zA-Z0-9]+) = Self\($/\1/p' Sources/Imaging/Codecs/ImageFormat+Table.swift | sort) \
+    <(awk '/ all: / { inside = 1; next } inside && /]/ { exit } inside' Sources/Imaging/Codecs/ImageFormat+Table.swift | grep -oE '[a-zA-Z0-9]+' | sort))"
 complain "Only README.md lists external formats; other documents and comments say 'external formats, such as AVIF':" \
   "$(git ls-files --cached --others --exclude-standard '*.md' 'Sources/*.swift' 'Sources/*/*.md' 'Desktop/*' | sort -u |
     grep -vE '^(CHANGELOG|README).md$|ApplePlatforms.md$' | xargs perl -0ne '

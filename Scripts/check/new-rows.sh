@@ -22,10 +22,9 @@ changed() {
   git -c user.name=check -c user.email=check@localhost commit -qm "more"
 }
 
-formats=Sources/Imaging/ImageFormat+Table.swift
-[ -e $formats ] || formats=$(git ls-files '*/ImageFormat+Table.swift')
-mkdir -p "$(dirname "$formats")/Codecs/Plate"
-cat >"$(dirname "$formats")/Codecs/Plate/PlateDecoder.swift" <<'SWIFT'
+formats=Sources/Imaging/Codecs/ImageFormat+Table.swift
+mkdir -p Sources/Imaging/Codecs/Plate
+cat >Sources/Imaging/Codecs/Plate/PlateDecoder.swift <<'SWIFT'
 package import VitrineRuntime
 
 /// Decodes PLATE: the name, a side and a grey, each a byte.

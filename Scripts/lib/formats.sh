@@ -1,7 +1,7 @@
 # The table of formats, for scripts, read from its Swift.
 # shellcheck shell=bash
 
-# `formats COLUMN [PATTERN]`: prints the title of each row of Sources/Imaging/Formats/Table/ImageFormat+Table.swift, a line each, or its
+# `formats COLUMN [PATTERN]`: prints the title of each row of Sources/Imaging/Codecs/ImageFormat+Table.swift, a line each, or its
 # extensions, types or codec. Only rows that match a regular expression count, such as `reader:` for formats that are read,
 # `writer:`, `codec:` and `name: "heic"`.
 formats() {
@@ -19,7 +19,7 @@ formats() {
     /^    Row\($/ { row = "\n"; next }
     /^    \)$/ { finish() }
     row { sub(/^ +/, ""); row = row $0 "\n" }
-  ' Sources/Imaging/Formats/Table/ImageFormat+Table.swift
+  ' Sources/Imaging/Codecs/ImageFormat+Table.swift
 }
 
 # `listed WORD`: turns lines into a part of a sentence, such as "a, b and c".
