@@ -25,7 +25,7 @@ changed() {
 formats=Sources/Imaging/Codecs/ImageFormat+Table.swift
 mkdir -p Sources/Imaging/Codecs/Plate
 cat >Sources/Imaging/Codecs/Plate/PlateDecoder.swift <<'SWIFT'
-package import VitrineRuntime
+import VitrineRuntime
 
 /// Decodes PLATE: the name, a side and a grey, each a byte.
 struct PlateDecoder: ImageDecoder, VitrineDecoder {
