@@ -117,7 +117,7 @@ tool=.build/release/vitrine
 printf 'PLATE\040\310' >.build/made.plate
 $tool info --json .build/made.plate | tee .build/made.json
 grep -q '"format": "plate"' .build/made.json
-$tool thumbnail Examples/Photographs/autumn-avenue-nikon.jpg -o .build/made.png --size 64 --do monochrome
+$tool thumbnail Examples/Photographs/autumn-avenue-nikon.jpg -o .build/made.png --size 64 --do monochrome:1
 $tool thumbnail .build/made.plate -o .build/plate.png
 
 [ "${TESTS:-0}" = 1 ] || exit 0
