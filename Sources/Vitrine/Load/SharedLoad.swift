@@ -161,12 +161,16 @@ final class QueuedWork<Output: Sendable>: WorkDependency {
   var progress: WorkProgress? { nil }
 
   func setDemand(_ demand: WorkDemand?) {
+    guard let demand else {
+      let left = take()
+      left.item?.cancel()
+      return tell(.failure(.cancelled), left)
+    }
     let item = state.withLock { state in
-      state.demand = demand
+      if !state.hasEnded { state.demand = demand }
       return state.item
     }
     item?.setDemand(demand)
-    if demand == nil { end(.failure(.cancelled)) }
   }
 
   fileprivate func attach(_ item: WorkItem) {
@@ -174,16 +178,23 @@ final class QueuedWork<Output: Sendable>: WorkDependency {
       if !state.hasEnded { state.item = item }
       return state
     }
-    // The demand may have changed, or the work have ended, before the item was known.
-    item.setDemand(now.hasEnded ? nil : now.demand)
+    // The demand may have changed, or the work have ended, before the item was known. Without a demand, the item has the
+    // priority with which it was enqueued.
+    if now.hasEnded { item.cancel() } else if let demand = now.demand { item.setDemand(demand) }
   }
 
   /// Ends the work with a result, unless it has ended.
-  func end(_ result: Result<Output, LoadError>) {
-    let left = state.withLock { state in
+  func end(_ result: Result<Output, LoadError>) { tell(result, take()) }
+
+  /// Marks the work as ended, and returns its state before, which is released with no lock held.
+  private func take() -> State {
+    state.withLock { state in
       defer { state = State(hasEnded: true) }
       return state
     }
+  }
+
+  private func tell(_ result: Result<Output, LoadError>, _ left: State) {
     if !left.hasEnded { receive(result) }
   }
 }
