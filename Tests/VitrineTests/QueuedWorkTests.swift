@@ -76,7 +76,9 @@ struct QueuedWorkTests {
     try queue.enqueue(priority: .low) { _ in }
     _ = join { enqueue($0) }
     await results.reaches(1)
-    let codes = results.events.map { result in if case .failure(let error) = result { error.code } else { nil } }
+    let codes = results.events.map { result -> LoadError.Code? in
+      if case .failure(let error) = result { error.code } else { nil }
+    }
     #expect(codes == [.overloaded])
   }
 }

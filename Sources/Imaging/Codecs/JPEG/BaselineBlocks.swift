@@ -52,7 +52,7 @@ enum ComponentIndex: TableIndex {
   static var bits: Int { 2 }
 }
 
-/// A place in a scan, from which units are decoded one after another, by one thread at a time.
+/// A place in a scan, from which units are decoded one after another.
 final class UnitLane {
   let reader: EntropyReader
   var cursor: BitCursor
@@ -88,9 +88,7 @@ final class UnitLane {
 }
 
 /// The blocks of a unit of a baseline scan, and the loop that decodes them.
-final class UnitPlan: @unchecked Sendable {
-  // @unchecked: nothing changes after init but the samples of `bands`, which one thread writes and reads.
-
+final class UnitPlan {
   private struct Part {
     let means: BlockMeans
     let differences: HuffmanTable
