@@ -117,6 +117,23 @@ struct PrefetcherTests {
     #expect(prefetcher.statistics.waiting + prefetcher.statistics.running == 0)
   }
 
+  /// A decoder whose process ends says nothing about the bytes.
+  @Test
+  func bytesOnDiskOutliveADecoderThatCrashes() async throws {
+    answer()
+    let request = requests(0..<1)[0]
+    let earlier = ImagePipeline.testing(parts)
+    _ = try await earlier.data(for: request)
+    await earlier.cache.flush()
+    let failing = ImagePipeline.testing(parts) { $0.decoders = DecoderRegistry([CrashingDecoder()]) }
+    let prefetcher = ImagePrefetcher(failing, destination: .disk, maxConcurrentLoads: 2) { [turns] in turns.add($0) }
+    prefetcher.start([request], onResult: results.note)
+    await run(until: 1)
+    await failing.cache.flush()
+
+    #expect(await failing.cache.data(for: request) == file)
+  }
+
   @Test
   func whatIsInMemoryCountsAsDoneAndStartsNothing() async throws {
     answer()
@@ -281,4 +298,19 @@ struct PrefetcherTests {
     try await second.value[0].get()
     #expect(parts.loader.counts.loads == 1)
   }
+}
+
+/// A decoder whose process ends.
+private struct CrashingDecoder: ImageDecoder {
+  var formats: [ImageFormat] { [.png] }
+
+  func info(
+    of bytes: UnsafeRawBufferPointer,
+    format: ImageFormat,
+    limits: DecodeLimits,
+  ) throws(ImageError) -> ImageInfo? {
+    throw ImageError(.decoderFailed, format: format, "the process has ended")
+  }
+
+  func open(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) -> (any RowSource)? { nil }
 }

@@ -107,6 +107,9 @@ public struct ImageError: Error, Sendable, Hashable, CustomStringConvertible {
 
   /// A Boolean value that indicates whether the file is damaged, so that its decoded part may be shown.
   package var isDamage: Bool { code == .truncated || code == .corrupt }
+  /// A Boolean value that indicates whether the error says something about the bytes, unlike a cancellation, too little
+  /// time, or a process that crashed.
+  package var isOfBytes: Bool { !isCancellation && code != .outOfTime && code != .decoderFailed }
 
   /// A Boolean value that indicates whether the caller cancelled; the counterpart of `catch is CancellationError`.
   public var isCancellation: Bool { code == .cancelled }

@@ -258,12 +258,8 @@ private final class ProcessedPreviews: Sendable {
 }
 
 extension LoadError {
-  /// True for a failure that says something about the bytes: not for a cancellation, a full queue, too little time, or a
-  /// process that crashed.
-  var isOfBytes: Bool {
-    guard !isCancellation, let code = (cause as? ImageError)?.code else { return false }
-    return code != .outOfTime && code != .decoderFailed
-  }
+  /// True for a failure of a decoder that says something about the bytes; false for a full queue.
+  var isOfBytes: Bool { (cause as? ImageError)?.isOfBytes ?? false }
 
   /// Creates a ``LoadError`` from an error that the work of a stage threw.
   init(_ error: any Error, _ stage: Stage, _ source: String) {

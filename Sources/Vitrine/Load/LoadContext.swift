@@ -294,7 +294,7 @@ final class LoadContext: PlanContext, @unchecked Sendable {
       if fetched.isRevalidationDue { revalidate(request, asImage: false) }
       guard let commit = fetched.commit else { return task.end(result) }
       let judge: @Sendable () -> Void = { [self] in
-        decoders.isImage(fetched.data, request) ? commit.accept() : commit.reject()
+        if let isImage = decoders.isImage(fetched.data, request) { isImage ? commit.accept() : commit.reject() }
       }
       // The verdict is a pending write, so that `flush` waits for the bytes.
       cacheWriter.pending.add { [self] in

@@ -212,7 +212,7 @@ extension PipelineCache {
     await storeOriginal(request, term) { [decoders = context.decoders] in
       guard let data = FinishedImage.file(of: image.bitmap) else { return nil }
       // If the pipeline cannot decode the file, storing it is useless.
-      return decoders.isImage(data, request) ? data : nil
+      return decoders.isImage(data, request) == true ? data : nil
     }
   }
 

@@ -28,9 +28,15 @@ struct DecoderChoice: Sendable {
     delegate != nil && body.count < Self.firstByteCount ? nil : decoders(for: request, of: body)
   }
 
-  /// Returns `true` if the bytes have the header of an image; pixels are not decoded.
-  func isImage(_ data: Data, _ request: ImageRequest) -> Bool {
-    (try? decoders(for: request, of: data).info(of: data)) != nil
+  /// Returns whether the bytes have the header of an image, or `nil` if their decoder gave no answer; pixels are not
+  /// decoded.
+  func isImage(_ data: Data, _ request: ImageRequest) -> Bool? {
+    do throws(ImageError) {
+      _ = try decoders(for: request, of: data).info(of: data)
+      return true
+    } catch {
+      return error.isOfBytes ? false : nil
+    }
   }
 
   /// Returns `true` if both headers have the same size and number of frames, or if neither belongs to an image.
