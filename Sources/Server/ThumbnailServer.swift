@@ -7,7 +7,7 @@ import VitrineS3
 import VitrineSandbox
 import VitrineTiers
 
-/// A server that makes thumbnails of images, local ones and those of other servers.
+/// A server that makes thumbnails of images, local ones and images of other servers.
 ///
 /// ```swift
 /// var configuration = ThumbnailServer.Configuration()
@@ -17,8 +17,8 @@ import VitrineTiers
 /// try server.start()
 /// print("http://127.0.0.1:\(server.port)")
 /// ```
-/// Every image is fetched, decoded and encoded once for all who ask at the same time, and kept on disk. It answers on
-/// threads of its own, which never wait for an image.
+/// Every image is fetched, decoded and encoded once for all clients that ask at the same time, and kept on disk. It
+/// answers on threads of its own, which never wait for an image.
 public final class ThumbnailServer: Sendable {
   /// The settings.
   public let configuration: Configuration
@@ -84,7 +84,7 @@ public final class ThumbnailServer: Sendable {
   /// The port on which the server listens; 0 before ``start()``.
   public var port: Int { state.withLock { $0.port } }
 
-  /// Ends the server: refuses new connections, lets running requests end, and stores what has been made.
+  /// Ends the server: refuses new connections, lets running requests end, and stores finished pictures.
   ///
   /// - Parameter time: The time after which requests that still run are given up. Defaults to 20 seconds.
   public func drain(within time: Duration = .seconds(20)) async {

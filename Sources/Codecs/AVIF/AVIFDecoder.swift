@@ -81,7 +81,7 @@ public struct AVIFDecoder: ImageDecoder, VitrineDecoder, FrameDecoding {
   }
 }
 
-/// The frames of an animation, of which the decoder keeps those that the next one builds on.
+/// The frames of an animation, of which the decoder keeps the frames that the next frame builds on.
 private final class AVIFFrames: FrameReader {
   private let reader: AVIFReader
 

@@ -4,7 +4,7 @@ import VitrineImaging
 /// The planes of a picture, shrunk by averaging blocks of samples before they are turned into RGB.
 ///
 /// For a thumbnail of 20 megapixels, turning all pixels into RGB took 10 ms of 200, and then they were averaged. A mean
-/// of colours is the colour of the means, except for what RGB cannot express. Chroma that has fewer samples is averaged
+/// of colours is the colour of the means, except for colours that RGB cannot express. Chroma that has fewer samples is averaged
 /// less, so that no plane has fewer here.
 @safe
 final class AVIFMeans {
@@ -27,7 +27,7 @@ final class AVIFMeans {
     }
   }
 
-  /// Shrinks a decoded picture; `nil` if there is no memory, or its format is not the one that `factor` was made for.
+  /// Shrinks a decoded picture; `nil` if there is no memory, or `factor` was made for another format.
   init?(_ source: UnsafeMutablePointer<avifImage>, factor: Int, _ control: DecodeControl) throws(ImageError) {
     let format = unsafe source.pointee.yuvFormat
     let isGray = format == AVIF_PIXEL_FORMAT_YUV400
@@ -57,7 +57,7 @@ final class AVIFMeans {
         factorX: factor >> shiftX,
         factorY: factor >> shiftY,
       )
-      // Both images have planes as large as they say: libavif made that of the one, and those of the other above.
+      // Both images have planes as large as they say: libavif made one, and the other was made above.
       if depth > 8 {
         guard let from: Plane<UInt16> = unsafe Self.plane(plane, of: source, columns, rows),
           let to: Plane<UInt16> = unsafe Self.plane(plane, of: image, meanColumns, meanRows)

@@ -2,7 +2,7 @@ public import VitrineImaging
 
 /// The options for encoding AVIF.
 public struct AVIFOptions: EncodingOptions {
-  /// The resolution of colour beside that of brightness.
+  /// The resolution of colour, relative to the resolution of brightness.
   public typealias Subsampling = ImageEncoding.Subsampling
 
   /// The quality of lossy encoding, from 1 to 100, on the scale of libavif and avifenc.

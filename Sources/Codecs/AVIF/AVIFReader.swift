@@ -73,7 +73,7 @@ final class AVIFReader {
   var isGray: Bool { unsafe image.yuvFormat == AVIF_PIXEL_FORMAT_YUV400 }
   var depth: Int { unsafe Int(image.depth) }
 
-  /// The bytes of the coded pictures: one of a still image, and of a sequence also those that AV1 refers to.
+  /// The bytes of the coded pictures: one of a still image, and of a sequence also the pictures that AV1 refers to.
   var workingByteCount: Int {
     // In quarters of a byte a pixel.
     let colors: Int =
@@ -120,7 +120,7 @@ final class AVIFReader {
     }
   }
 
-  /// Decodes a frame and the frames that it builds on, except those that were decoded before.
+  /// Decodes a frame and the frames that it builds on, except frames that were decoded before.
   func decode(frame: Int, _ limits: DecodeLimits, _ control: DecodeControl) throws(ImageError) {
     let keyframe = unsafe Int(avifDecoderNearestKeyframe(decoder, UInt32(clamping: frame)))
     let start = min(keyframe, frame)

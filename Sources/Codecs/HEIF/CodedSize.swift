@@ -3,7 +3,7 @@ import VitrineRuntime
 
 /// The size of the largest picture that a HEIC file contains, as the codec says it: the container may say anything.
 ///
-/// Boxes are those of ISO/IEC 14496-12 and 23008-12, the parameter sets those of ITU-T H.265, sections 7.3.2.2 and
+/// ISO/IEC 14496-12 and 23008-12 define the boxes, and ITU-T H.265 the parameter sets, sections 7.3.2.2 and
 /// 7.3.3.
 struct CodedSize {
   /// In pixels; 0 if no parameter set can be read.

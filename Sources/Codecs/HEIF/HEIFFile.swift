@@ -75,7 +75,7 @@ final class HEIFFile {
 
 /// An image of a file, not decoded yet.
 ///
-/// Its size is that of the upright image.
+/// Its size is the upright image's.
 @safe
 final class HEIFImage {
   let width: Int

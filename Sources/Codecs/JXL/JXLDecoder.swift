@@ -19,7 +19,7 @@ public struct JXLDecoder: ImageDecoder, VitrineDecoder, FrameDecoding {
   /// JPEG XL, bare or in a container.
   public var formats: [ImageFormat] { [.jxl] }
 
-  /// Reads the header, and for an animation those of the frames.
+  /// Reads the header, and for an animation the frames' headers.
   public func info(
     of bytes: UnsafeRawBufferPointer,
     format: ImageFormat,
@@ -95,7 +95,7 @@ public struct JXLDecoder: ImageDecoder, VitrineDecoder, FrameDecoding {
   }
 }
 
-/// The frames of an animation, of which the decoder keeps those that the next one is blended with.
+/// The frames of an animation, of which the decoder keeps the frames that the next frame is blended with.
 @safe
 private final class JXLFrames: FrameReader {
   private let bytes: UnsafeRawBufferPointer

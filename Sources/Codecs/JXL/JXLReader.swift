@@ -106,7 +106,7 @@ final class JXLReader {
       encoding.rendering_intent = JXL_RENDERING_INTENT_RELATIVE
       unsafe JxlDecoderSetPreferredColorProfile(decoder, &encoding)
     }
-    // Pixels that are stored with such a curve are shown as they are, as those of AVIF: by the profile they are black.
+    // Pixels that are stored with such a curve are shown as they are, as in AVIF: by the profile they are black.
     if header.uses_original_profile != 0, isHighRange { return nil }
     var size = 0
     guard unsafe vitrine_jxl_profile_size(decoder, &size) == JXL_DEC_SUCCESS, size > 0, size <= byteLimit else {

@@ -2,11 +2,11 @@ import CLibJXL
 import VitrineImaging
 import VitrineRuntime
 
-/// The threads on which libjxl decodes the blocks of one picture: that of the caller, and others that end with this.
+/// The threads on which libjxl decodes the blocks of one picture: the caller's, and others that end with this object.
 @safe
 final class JXLThreads: Sendable {
   /// A function that libjxl has this call, and for which it waits.
-  // @unchecked: libjxl allows the calls on several threads, and keeps what `context` points to until they are over.
+  // @unchecked: libjxl allows the calls on several threads, and keeps the value that `context` points to until they are over.
   @safe
   private struct Work: @unchecked Sendable {
     let function: JxlParallelRunFunction
@@ -31,12 +31,12 @@ final class JXLThreads: Sendable {
     }
   }
 
-  /// The number of threads, that of the caller included.
+  /// The number of threads, including the caller's.
   let count: Int
   private let monitor: Monitor<State>
   private let others: [JoinableThread]
 
-  /// Starts all threads but that of the caller; fewer, if the system refuses some.
+  /// Starts all threads but the caller's; fewer, if the system refuses some.
   init(count: Int) {
     let monitor = Monitor(State())
     let others = (1..<max(1, count)).compactMap { number in

@@ -21,7 +21,7 @@ public struct TIFFDecoder: ImageDecoder, VitrineDecoder {
   /// TIFF.
   public var formats: [ImageFormat] { [.tiff] }
 
-  /// Reads the first page's directory, and locates those of the others.
+  /// Reads the first page's directory, and locates the other directories.
   public func info(
     of bytes: UnsafeRawBufferPointer,
     format: ImageFormat,

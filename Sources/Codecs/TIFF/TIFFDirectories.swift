@@ -24,7 +24,7 @@ struct TIFFDirectories {
     while offset != 0, pages.count <= limit {
       // A chain that leads back has no more pages.
       guard seen.insert(offset).inserted else { break }
-      // Every directory takes time to read, including those that are not pages.
+      // Every directory takes time to read, including directories that are not pages.
       guard seen.count <= limit + 1000 else {
         throw ImageError(
           .overLimit,
@@ -111,7 +111,7 @@ struct TIFFDirectories {
     }
 
     private static func isCut(_ entry: Int, _ layout: Layout) -> Bool {
-      // The baseline's tags up to those of YCbCr, and the profile; other tags change no pixel.
+      // The baseline's tags up to YCbCr's tags, and the profile; other tags change no pixel.
       guard let tag = layout.integer(at: entry, size: 2), (254...532).contains(tag) || tag == 34_675,
         let type = layout.integer(at: entry + 2, size: 2), sizes.indices.contains(type),
         let count = layout.integer(at: entry + 4, size: layout.offsetSize)

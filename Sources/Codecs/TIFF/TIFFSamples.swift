@@ -47,7 +47,7 @@ struct TIFFSamples {
   /// The bytes of a row of pixels.
   func rowSize(width: Int) -> Int { width.multipliedSaturating(by: count * size) }
 
-  /// Converts the first `pixelCount` pixels from `samples` into those of `pixels`, as R, G, B, A in memory order.
+  /// Converts the first `pixelCount` pixels from `samples` into `pixels`, as R, G, B, A in memory order.
   func convert(_ samples: Span<UInt8>, into pixels: inout [UInt32], count pixelCount: Int) {
     let stride = count * size
     for index in 0..<pixelCount {
@@ -70,7 +70,7 @@ struct TIFFSamples {
       )
       return isWhiteZero ? SIMD4(255 &- levels.x, 255 &- levels.y, 255 &- levels.z, 255) : levels
     case .inks:
-      // As libtiff converts those of 8 bits.
+      // As libtiff converts samples of 8 bits.
       let light = SIMD4<UInt32>(Self.light(pixel, 0), Self.light(pixel, 1), Self.light(pixel, 2), 255)
       let black = SIMD4<UInt32>(repeating: Self.light(pixel, 3))
       var color = SIMD4<UInt8>(truncatingIfNeeded: (light &* black) / 255)

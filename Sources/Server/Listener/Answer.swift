@@ -39,7 +39,7 @@ struct Answer: Sendable {
   /// The fields, beside `Content-Length`, `Date` and `Connection`, which libmicrohttpd adds.
   var fields: [(name: String, value: String)] = []
   var body: Body?
-  /// Where it came from, for the log: `memory`, `disk`, `revalidated`, `network`; `nil` for what is no image.
+  /// Where it came from, for the log: `memory`, `disk`, `revalidated`, `network`; `nil` if it is no image.
   var tier: String?
   /// The reason of an error, for the log only.
   var reason: String?

@@ -61,11 +61,11 @@ extension Duration {
   }
 }
 
-/// All connections, and those that have to go.
+/// All connections, and the connections that have to go.
 final class ConnectionTable: Sendable {
   private struct State {
     var records: [CInt: ConnectionRecord] = [:]
-    /// The sockets of those that have been cut, which are closed a moment later.
+    /// The sockets of cut connections, which are closed a moment later.
     var cut: Set<CInt> = []
   }
 
@@ -74,7 +74,7 @@ final class ConnectionTable: Sendable {
 
   /// Makes an empty table for so many connections.
   ///
-  /// If more come, those that have been idle the longest are closed, so that they cannot keep others out.
+  /// If more come, the ones idle for longest are closed, so that they cannot keep others out.
   init(limit: Int) { self.limit = limit }
 
   var count: Int { state.withLock { $0.records.count } }

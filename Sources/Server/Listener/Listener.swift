@@ -12,7 +12,7 @@ final class Listener: @unchecked Sendable {
     /// The number of threads that read and write.
     var threads = 2
     var connections = 4096
-    /// The maximum size of a request's head, with what libmicrohttpd holds for it.
+    /// The maximum size of a request's head, with libmicrohttpd's own memory for it.
     var headBytes = 16 << 10
     /// The time for a whole head to arrive.
     var headTime = Duration.seconds(10)
@@ -107,7 +107,7 @@ final class Listener: @unchecked Sendable {
     return true
   }
 
-  /// Stops accepting connections, and lets those that are idle end.
+  /// Stops accepting connections, and lets idle ones end.
   func drain() {
     isDraining.store(true, ordering: .sequentiallyConsistent)
     for thread in threads { thread.drain() }

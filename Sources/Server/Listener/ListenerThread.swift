@@ -5,8 +5,9 @@ import VitrineRuntime
 
 /// One thread that reads requests and writes answers, with connections of its own.
 ///
-/// libmicrohttpd has threads, too. But where exactly 128 events come at once, those of version 0.9.75 wait for another one
-/// before they look at them, and a rush of connections stands still until a time-out. So this one waits itself.
+/// libmicrohttpd has threads, too. But where exactly 128 events come at once, the threads of version 0.9.75 wait for
+/// another one before they look at them, and a rush of connections stands still until a time-out. So this one waits
+/// itself.
 @safe
 final class ListenerThread: @unchecked Sendable {
   // Sendable: `daemon` changes only before the thread begins and after it has ended, which `stop` waits for.
@@ -20,7 +21,7 @@ final class ListenerThread: @unchecked Sendable {
   private let isEnding = Atomic(false)
   private let thread = Lock(JoinableThread?.none)
 
-  /// Makes one that does not run; `nil` if the system has no descriptors to spare.
+  /// Makes a thread that does not run yet; `nil` if the system has no descriptors to spare.
   init?(of listener: Listener) {
     bell = eventfd(0, CInt(EFD_CLOEXEC) | CInt(EFD_NONBLOCK))
     self.listener = listener

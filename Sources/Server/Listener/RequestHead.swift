@@ -5,7 +5,7 @@ import VitrineRuntime
 /// A check of the head of a request.
 ///
 /// libmicrohttpd reads heads with more tolerance than RFC 9112 has. Where a proxy in front reads the same bytes
-/// otherwise, what follows them would be a request of somebody else.
+/// otherwise, the bytes that follow would be another client's request.
 struct RequestHead {
   /// The answer to a head that is refused; `nil` if all is well.
   private(set) var fault: (status: Int, text: String)?

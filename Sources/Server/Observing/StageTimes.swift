@@ -3,7 +3,7 @@ import VitrineRuntime
 
 /// The times of the stages that made an image, for `Server-Timing`.
 struct StageTimes: Sendable {
-  /// The stages in the order of their work; those of one kind are added up.
+  /// The stages in the order of their work; stages of one kind are added up.
   private static let kinds: [StageKind] = [.fetch, .decode, .resample, .process, .encode]
 
   /// An entry for each stage, each after a comma; empty if there was no work.

@@ -140,7 +140,7 @@ enum ServerProgram {
     exit(0)
   }
 
-  /// Raises the limit of open files, so that it is not reached before that of connections.
+  /// Raises the limit of open files, so that it is not reached before the limit of connections.
   ///
   /// - Returns: The number of connections for which there are files, at most `connections`.
   private static func fittingConnections(_ connections: Int) -> Int {

@@ -25,7 +25,7 @@ struct ClientHints {
       vary += Self.widthFields
       if let width {
         options.width = width
-        // The width is that of the screen's pixels already.
+        // The width counts the screen's pixels already.
         options.pixelRatio = options.pixelRatio ?? 1
       }
     }
@@ -49,7 +49,7 @@ struct ClientHints {
     return min(steps * step, configuration.maxHintedWidth, configuration.maxSide)
   }
 
-  /// Returns the largest ratio in halves that keeps within the limits, at most `ratio`; 1 is within those of the URL.
+  /// Returns the largest ratio in halves that keeps within the limits, at most `ratio`; 1 is within the URL's limits.
   private func allowed(_ ratio: Double, for options: ThumbnailOptions) -> Double {
     var options = options
     options.pixelRatio = ratio

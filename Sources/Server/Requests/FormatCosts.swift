@@ -8,7 +8,7 @@ public struct FormatCosts: Sendable, Hashable {
   public struct Cost: Sendable, Hashable {
     /// The time of encoding a megapixel, on one core.
     public var timePerMegapixel: Duration
-    /// The size of a file beside that of a JPEG that looks as good.
+    /// The size of a file, relative to a JPEG that looks as good.
     public var relativeSize: Double
 
     /// Makes a cost.
@@ -24,7 +24,7 @@ public struct FormatCosts: Sendable, Hashable {
     for (format, cost) in costs { self.costs[format.name] = cost }
   }
 
-  /// The cost of a format; `nil` for one that is never chosen.
+  /// The cost of a format; `nil` for a format that is never chosen.
   public subscript(format: ImageFormat) -> Cost? {
     get { costs[format.name] }
     set { costs[format.name] = newValue }
@@ -40,7 +40,7 @@ public struct FormatCosts: Sendable, Hashable {
     return costs
   }()
 
-  /// Returns the format of the smallest files among those that a client prefers, or `nil` for none.
+  /// Returns the format of the smallest files among the formats that a client prefers, or `nil` for none.
   ///
   /// - Parameters:
   ///   - formats: The formats that may be chosen.

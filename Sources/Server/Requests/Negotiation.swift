@@ -15,7 +15,7 @@ public struct Negotiation: Sendable, Hashable {
   public let format: ImageFormat?
   /// The names of the header fields on which the response depends, for `Vary`.
   ///
-  /// They depend on the request and the settings only, and not on what a client has sent: also the response to a client
+  /// They depend on the request and the settings only, and not on the client's headers: also the response to a client
   /// without a field depends on its absence.
   public let vary: [String]
 
@@ -104,7 +104,7 @@ public struct Negotiation: Sendable, Hashable {
   /// Chooses what a client gets.
   ///
   /// Of the formats that `Accept` names with the highest weight, it is the one of the smallest files whose encoding
-  /// stays within the time. A source whose name is that of an animation, such as a GIF, is taken for 20 frames.
+  /// stays within the time. A source with the name of an animation, such as a GIF, is taken for 20 frames.
   ///
   /// - Parameters:
   ///   - request: The request.

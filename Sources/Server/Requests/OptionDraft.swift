@@ -37,7 +37,7 @@ struct OptionDraft {
     if let values { try output.apply(values, &self) }
   }
 
-  /// Makes errors of operations those of a request.
+  /// Turns errors of operations into errors of the request.
   private static func asked<Value>(_ body: () throws(ImageOperationError) -> Value) throws(RequestError) -> Value {
     do throws(ImageOperationError) {
       return try body()

@@ -1,6 +1,6 @@
 import VitrineImaging
 
-/// The options of URLs that are no operations on the picture, and those of imgproxy that are refused.
+/// The options of URLs that are no operations on the picture, and the options of imgproxy that are refused.
 enum OptionTable {
   /// An option of the file or of the response.
   struct Option: Sendable {

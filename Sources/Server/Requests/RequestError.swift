@@ -4,8 +4,8 @@ import VitrineImaging
 ///
 /// The text names options and values of the URL, and nothing of the server: no path, no key, no host.
 public struct RequestError: Error, Hashable, CustomStringConvertible {
-  /// The HTTP status: 400 for what is not understood, 403 for what is not allowed, 404 for what is not there, 414 for
-  /// what is too long.
+  /// The HTTP status: 400 if the request is not understood, 403 if it is not allowed, 404 if there is no such source,
+  /// 414 if it is too long.
   public let status: Int
   /// A short text in ASCII, without line breaks.
   public let text: String

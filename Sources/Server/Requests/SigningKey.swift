@@ -86,7 +86,7 @@ public struct SigningKey: Sendable, Hashable, CustomStringConvertible {
     Base64URL.encode(HMAC.sha256(salt + Array(path.utf8), key: key).prefix(size))
   }
 
-  /// Returns whether a signature is that of a path.
+  /// Returns whether a signature is a path's.
   ///
   /// The time does not depend on how much of it is right.
   public func verifies(_ signature: some StringProtocol, of path: String) -> Bool {

@@ -46,7 +46,7 @@ public struct SourceRules: Sendable {
   ///
   /// - Parameter text: The text, decoded.
   /// - Returns: The source.
-  /// - Throws: ``RequestError`` of status 400 for what is no source, 403 for one that is not allowed.
+  /// - Throws: ``RequestError`` of status 400 if the text names no source, 403 if the source is not allowed.
   public func source(_ text: String) throws(RequestError) -> ThumbnailRequest.Source {
     guard !text.isEmpty else { throw RequestError(400, "the source is missing") }
     if let path = Self.path(text, after: "local://") { return try local(path) }
@@ -98,7 +98,7 @@ public struct SourceRules: Sendable {
 
   private func local(_ path: String) throws(RequestError) -> ThumbnailRequest.Source {
     guard allowsLocalFiles else { throw RequestError(403, "local files are not allowed as sources") }
-    // One slash is that of `local:///`.
+    // One slash belongs to `local:///`.
     let relative = path.utf8.dropFirst(path.utf8.first == UInt8(ascii: "/") ? 1 : 0)
     let parts = relative.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
     let isPlain = parts.allSatisfy { part in

@@ -3,7 +3,7 @@ import VitrineImaging
 import VitrineRuntime
 
 extension ThumbnailOptions {
-  /// The options in the syntax of URLs, in a fixed order and without those that have their defaults.
+  /// The options in the syntax of URLs, in a fixed order and without options that have their defaults.
   ///
   /// Equal options have equal texts, and different ones different texts, so it serves in validators and keys.
   public var canonical: String { parts.joined(separator: "/") }

@@ -29,7 +29,7 @@ public struct ThumbnailURLs: Sendable {
     ///
     /// Defaults to `false`.
     public var allowsOnlyPresets = false
-    /// The options before those of a URL.
+    /// The options that apply before a URL's.
     ///
     /// Defaults to none.
     public var defaults = ThumbnailOptions()

@@ -25,7 +25,7 @@ extension ThumbnailServer {
     public var threads = 2
     /// The maximum number of open connections.
     ///
-    /// Defaults to 4,096. If more come, those that have been idle the longest are closed.
+    /// Defaults to 4,096. If more come, the ones idle for longest are closed.
     public var maxConnections = 4096
     /// The maximum size of a request's head, in bytes.
     ///
@@ -50,7 +50,7 @@ extension ThumbnailServer {
     ///
     /// ``localRoot`` and ``addressGuard`` decide whether files are allowed, and which addresses.
     public var urls = ThumbnailURLs.Configuration()
-    /// The settings of what headers decide.
+    /// The settings for headers of requests.
     public var negotiation = Negotiation.Configuration()
     /// The picture of the option `watermark`, as a path; `nil` for none, the default.
     public var watermark: String?
@@ -67,7 +67,7 @@ extension ThumbnailServer {
     public var localFreshness = Duration.seconds(60)
     /// The guard for http and https sources; `nil` for none.
     ///
-    /// Defaults to one that refuses private networks.
+    /// By default it refuses private networks.
     public var addressGuard: AddressGuard? = AddressGuard()
     /// The maximum size of a source, in bytes.
     ///
@@ -82,8 +82,8 @@ extension ThumbnailServer {
     /// Defaults to 8.
     public var connectionsPerHost = 8
 
-    /// The server, the region and the credentials of the buckets in ``urls`` and of ``durable``; `nil` for those of the
-    /// environment (`AWS_REGION`, `AWS_ENDPOINT_URL`, `AWS_ACCESS_KEY_ID` and so on), the default.
+    /// The server, the region and the credentials of the buckets in ``urls`` and of ``durable``; `nil` for the ones of
+    /// the environment (`AWS_REGION`, `AWS_ENDPOINT_URL`, `AWS_ACCESS_KEY_ID` and so on), the default.
     public var s3: S3Configuration?
 
     // MARK: Work
@@ -125,9 +125,9 @@ extension ThumbnailServer {
     public var imagesPerProcess = 1000
     /// The memory that the server may use, in bytes.
     ///
-    /// Defaults to that of the control group or of the machine. Decodes share a quarter of it, and so do images that are
-    /// being sent or kept in memory; those that are kept take at most a sixteenth, and at most 32 MB. One image
-    /// may take half of it to be decoded or encoded, and have a pixel for each 32 bytes of it.
+    /// Defaults to the memory of the control group or of the machine. Decodes share a quarter of it, and so do images
+    /// that are being sent or kept in memory; kept ones take at most a sixteenth, and at most 32 MB. One image may take
+    /// half of it to be decoded or encoded, and have a pixel for each 32 bytes of it.
     public var memory: Int
 
     // MARK: Caching
@@ -150,7 +150,7 @@ extension ThumbnailServer {
     public var sharedTiers: [TieredDataCache.Tier] = []
     /// The settings of that sharing of work; `maxWait` should be less than ``requestTime``.
     ///
-    /// Defaults to `nil`, those of `WorkCoordination`.
+    /// Defaults to `nil`, for the defaults of `WorkCoordination`.
     public var coordination: (@Sendable (inout WorkCoordination) -> Void)?
     /// The minimum `max-age` of answers.
     ///

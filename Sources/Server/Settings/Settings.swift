@@ -39,7 +39,7 @@ public struct Settings: Sendable {
   ///
   /// - Parameters:
   ///   - environment: The variables; those whose names do not begin with `VITRINE_` are ignored.
-  ///   - file: The text of a file with lines of `NAME=value`; empty ones and those that begin with `#` are ignored. What
+  ///   - file: The text of a file with lines of `NAME=value`; empty lines and lines that begin with `#` are ignored. What
   ///     is in the environment takes precedence. Defaults to `nil`.
   /// - Throws: `ConfigurationError` that names the setting.
   public init(environment: [String: String], file: String? = nil) throws(ConfigurationError) {

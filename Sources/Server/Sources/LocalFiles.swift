@@ -49,7 +49,7 @@ final class LocalFiles: Sendable {
     do throws(FileError) {
       try read(request, into: sink, load)
     } catch {
-      // As a server would: the reason is nobody's business.
+      // As a server would: clients do not learn the reason.
       let url = request.url
       let flow = sink.receive(HTTPResponse(status: 404, headers: ["Cache-Control": "no-store"], url: url))
       sink.finish(flow == .stop ? HTTPError(.cancelled, url: url.string, "was cancelled") : nil)
@@ -77,7 +77,7 @@ final class LocalFiles: Sendable {
     guard info.st_size <= request.maxResponseBytes else {
       return sink.finish(HTTPError(.tooLarge, url: request.url.string, "the file has \(info.st_size) bytes"))
     }
-    // A sink that pauses waits for memory; files have nobody who could wait, so it gets them all the same.
+    // A sink that pauses waits for memory; a file cannot wait, so the sink gets its bytes all the same.
     guard sink.receive(response) != .stop, !load.isCancelled else { return sink.finish(cancelled) }
     guard !isKnown else { return sink.finish(nil) }
     let data = try FileContents.of(file)
@@ -146,7 +146,7 @@ private final class FileLoad: LoadHandle {
     }
   }
 
-  /// Returns true for the one that ends the wait.
+  /// Returns true for the call that ends the wait.
   private func leaves(_ next: Stage) -> Bool {
     stage.compareExchange(expected: .waiting, desired: next, ordering: .relaxed).exchanged
   }

@@ -3,15 +3,15 @@ import VitrineRuntime
 
 /// The bytes of all sources that are held at a time, which have one limit.
 ///
-/// Decoding has a budget of its own. A source counts from its first byte until nobody works on it any more. A load that
-/// would exceed the limit ends with ``HTTPError/Code/overloaded``, unless another client's sources hold more: then the
-/// largest of those that are still coming ends so. URLs and clients are bytes. Of sources that can wait where they are, only a few are
-/// held: more than are decoded at a time would take memory for nothing.
+/// Decoding has a budget of its own. A source counts from its first byte until no work on it is left. A load that would
+/// exceed the limit ends with ``HTTPError/Code/overloaded``, unless another client's sources hold more: then the
+/// largest source that is still coming ends so. URLs and clients are bytes. Of sources that can wait where they are,
+/// only a few are held: more than are decoded at a time would take memory for nothing.
 final class SourceBudget: Sendable {
   private struct Entry {
     var users = 0
     var bytes = 0
-    /// True if it has one of the places of those that can wait.
+    /// True if it has one of the places of sources that can wait.
     var hasPlace = false
     /// The client whose work was the first.
     let client: ByteString
@@ -78,7 +78,7 @@ final class SourceBudget: Sendable {
 
   /// Calls a closure once there is a place for a source that can wait; maybe before this returns.
   ///
-  /// The place is free again when nobody works on the source any more. Without work on it none is taken.
+  /// The place is free again when no work on the source is left. Without work on it none is taken.
   func whenThereIsRoom(for url: String, _ start: @escaping @Sendable () -> Void) {
     let starts = state.withLock { state in
       state.waiting.append(Waiting(url: ByteString(url), start: start))
@@ -92,7 +92,7 @@ final class SourceBudget: Sendable {
     var starts: [@Sendable () -> Void] = []
     var rest: [Waiting] = []
     for waiting in state.waiting {
-      // A source keeps its place until its last user ends, who may be among those that wait.
+      // A source keeps its place until its last user ends, who may be among the waiting ones.
       if let entry = state.entries[waiting.url], !entry.hasPlace {
         guard state.places > 0 else {
           rest.append(waiting)

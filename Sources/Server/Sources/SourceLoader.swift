@@ -33,7 +33,7 @@ struct SourceLoader: DataLoader {
   }
 }
 
-/// A sink whose load follows only redirects to which nobody objects.
+/// A sink whose load follows only redirects that the rules of sources allow.
 private final class RuledSink: LoadSink {
   private let sink: any LoadSink
   private let objection: @Sendable (HTTPURL) -> String?

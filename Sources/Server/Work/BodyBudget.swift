@@ -27,8 +27,8 @@ final class BodyBudget: Sendable {
 
   /// Returns a body of these bytes; `nil` if they do not fit beside the others.
   ///
-  /// The body of a tag is shared by all who ask for it while anybody has it. One body always fits beside short ones: how
-  /// large an image may be is another setting.
+  /// The body of a tag is shared by all clients that ask for it while any of them has it. One body always fits beside
+  /// short ones: how large an image may be is another setting.
   func body(_ data: Data, tag: String?) -> Body? {
     let count = data.count
     let (body, number) = state.withLock { state -> (Body?, Int?) in

@@ -1,7 +1,7 @@
 import VitrineCaching
 import VitrineRuntime
 
-/// Work that is under way, each once for all who ask, with a bound.
+/// Work that is under way, each once for all clients that ask, with a bound.
 ///
 /// Keys and clients are bytes: texts that only look the same are two. All of it runs at once; what needs the processor
 /// has turns of its own. If there is no room, a client with fewer pieces than the greediest takes the place of that
@@ -140,7 +140,7 @@ final class Flights<Product: Sendable>: Sendable {
     )
   }
 
-  /// Lets nobody join the work of a group that is under way; those who have joined it get its product.
+  /// Lets no further client join the running work of a group; clients that have joined it get its product.
   func detach(_ group: CacheKey) {
     state.withLock { state in state.joinable = state.joinable.filter { $1.group != group } }
   }
@@ -179,7 +179,7 @@ final class Flights<Product: Sendable>: Sendable {
     drop(flight, &state, &calls)
   }
 
-  /// Takes out a flight that nobody waits for, and stops its work.
+  /// Takes out a flight for which no client waits, and stops its work.
   private func drop(_ flight: Flight, _ state: inout State, _ calls: inout Calls) {
     remove(flight, &state)
     if let alarm = flight.alarm.take() { calls.alarms.append(alarm) }

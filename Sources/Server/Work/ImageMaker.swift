@@ -93,7 +93,7 @@ struct ImageMaker: Sendable {
     }
   }
 
-  /// The same keys as those of `vitrine info --json`.
+  /// The same keys as `vitrine info --json` prints.
   private static func json(_ info: ImageInfo, byteCount: Int) -> String {
     var text = "{\"format\":\"\(info.format.name)\",\"width\":\(info.width),\"height\":\(info.height)"
     text += ",\"orientation\":\(info.orientation.rawValue),\"frames\":\(info.frameCount)"

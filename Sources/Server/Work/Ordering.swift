@@ -96,7 +96,7 @@ struct Ordering: Sendable {
     let isLocal: Bool
     switch source {
     case .url(let text):
-      // That of files is not a host that anybody has.
+      // The name for files is not a host that exists.
       guard let parsed = try? HTTPURL(text), parsed.host != LocalFiles.host else {
         throw RequestError(403, "the source is not allowed")
       }

@@ -19,9 +19,9 @@ final class Rendered: Sendable {
   let usableWhileRevalidatingUntil: Date?
   let usableOnErrorUntil: Date?
   let isStale: Bool
-  /// False if nobody may store it.
+  /// False if no cache may store it.
   let isStorable: Bool
-  /// True if nobody may store it who serves others.
+  /// True if no shared cache may store it.
   let isPrivate: Bool
   /// The kind of the source's damage; `nil` if the image is whole.
   let damage: ImageError.Code?
@@ -171,7 +171,7 @@ struct AnswerRules: Sendable {
     if rendered.damage != nil { age = min(age, minAge) }
     var isPublicForever = rendered.damage == nil
     if let end = terms.expires {
-      // Nobody may show it for longer than the URL says.
+      // No client may show it for longer than the URL says.
       age = min(age, Int(clamping: max(0, end.timeIntervalSince(now))))
       isPublicForever = false
     }

@@ -164,7 +164,7 @@ final class ThumbnailService: RequestAnswering {
     case .failure(.outOfTime): return refuse(Refusal(status: 504, text: "the image took too long"), exchange)
     case .failure(.left):
       metrics.change { $0.left += 1 }
-      // Nobody reads it.
+      // No client reads it.
       return Answer(status: 499, closes: true)
     case .failure(.ending): return refuse(Refusal(status: 503, text: "the server is about to end"), exchange)
     }
@@ -220,7 +220,7 @@ final class ThumbnailService: RequestAnswering {
     }
   }
 
-  /// Removes everything made of a source; what is being made goes to those who have asked for it, and nowhere else.
+  /// Removes everything made of a source; a running load goes to the clients that have asked for it, and nowhere else.
   func purge(_ request: ImageRequest) async {
     let source = request.fetchKey
     purgeCount.wrappingAdd(1, ordering: .acquiringAndReleasing)

@@ -16,7 +16,7 @@ struct GIFAnimationWriter {
   private var held: Bitmap?
   /// The rectangle in which it differs from what is shown before it.
   private var area: PixelRegion
-  /// The pixels in which it differs, and room for those of the frame after it.
+  /// The pixels in which it differs, and room for the frame after it.
   private var (changes, next): (PixelMask, PixelMask)
   private var clock = GIFClock()
 
@@ -165,7 +165,7 @@ struct GIFAnimationWriter {
 
   /// The mean squared error that no palette needs to improve on.
   private static let unseenError = 1.5
-  /// The error of another frame's palette, relative to that of its own frame, up to which it is used again.
+  /// The error of another frame's palette, relative to the error of its own frame, up to which it is used again.
   private static let tolerance = 1.25
 }
 

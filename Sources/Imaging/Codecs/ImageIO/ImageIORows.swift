@@ -5,7 +5,7 @@ import VitrineRuntime
 enum ImageIORows {
   /// Opens an image of a file, at the smallest size that satisfies the request.
   ///
-  /// `width` and `height` are those of our own reading of the header, against which the limits were checked.
+  /// `width` and `height` come from our own reading of the header, against which the limits were checked.
   static func open(
     _ bytes: UnsafeRawBufferPointer,
     _ request: RowRequest,
@@ -88,7 +88,7 @@ enum ImageIORows {
     present: Int? = nil,
     damage: ImageError? = nil,
   ) -> HeldRows {
-    // Without a file, the colours of an image are those of its colour space.
+    // Without a file, the colours of an image are in its colour space.
     let isKnown = hasProfile || image.colorSpace?.name == target.platform.name
     let layout = size == nil && isKnown ? PlainLayout(image) : nil
     let (width, height) = size ?? (image.width, image.height)

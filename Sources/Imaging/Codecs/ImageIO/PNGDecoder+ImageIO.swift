@@ -3,7 +3,7 @@ import VitrineRuntime
 extension PNGDecoder {
   /// Opens a still picture of the size in its header.
   ///
-  /// The bytes are those of the file, or of one frame of it. Of an animation ImageIO sees one still picture at a time,
+  /// The bytes are the file's, or one frame's. Of an animation ImageIO sees one still picture at a time,
   /// and never one that is cut.
   static func openPicture(
     _ reader: ByteReader,

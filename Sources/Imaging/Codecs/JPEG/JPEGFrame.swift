@@ -14,9 +14,9 @@ struct JPEGFrame {
     /// The number of blocks across and down that hold pixels: those of a scan of this component alone.
     var blocksAcross = 0
     var blocksDown = 0
-    /// The number of blocks across, including those that only fill the last unit.
+    /// The number of blocks across, including blocks that only fill the last unit.
     var paddedAcross = 0
-    /// The number of blocks down, including those that only fill the last unit.
+    /// The number of blocks down, including blocks that only fill the last unit.
     var paddedDown = 0
     /// The steps of the table in force at the component's first scan, in zigzag order.
     var quantization: [Int] = []

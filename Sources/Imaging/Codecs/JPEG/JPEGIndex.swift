@@ -11,7 +11,8 @@ package import VitrineRuntime
 /// ```
 /// Without one, a decoder must read everything above a region, because nothing in the file says where the region
 /// begins. The pass decodes no pixels. Every ``interval`` units (8 to 32 pixels wide) it notes the position of the
-/// codes and the preceding means. The pixels are those of ``DecoderRegistry/decode(_:_:)`` with the same options.
+/// codes and the preceding means. The pixels are the same as from ``DecoderRegistry/decode(_:_:)`` with the same
+/// options.
 ///
 /// An index is a value that shares the file's bytes. It may be used on any threads at once. Complexity: O(bytes) to
 /// make; 24 bytes of memory for every ``interval`` units.

@@ -13,10 +13,10 @@ enum CoefficientIndex: TableIndex {
   static var bits: Int { 8 }
 }
 
-/// A table in memory that somebody else owns, with an element for each value of its index.
+/// A table in memory that another object owns, with an element for each value of its index.
 ///
-/// An index loses the bits that are too many, so that none is out of bounds and nothing need be checked. Whoever makes
-/// one keeps the memory for as long as it is used.
+/// An index loses the bits that are too many, so that none is out of bounds and nothing need be checked. The code that
+/// makes one keeps the memory for as long as it is used.
 @safe
 struct Table<Index: TableIndex, Element: BitwiseCopyable>: BitwiseCopyable {
   static var count: Int { 1 &<< Index.bits }

@@ -50,7 +50,7 @@ public struct PNGDecoder: ImageDecoder, VitrineDecoder, FrameDecoding {
     let (width, height) = (request.info.storedWidth, request.info.storedHeight)
     var memory = PlatformCodecs.memory(width: width, height: height, scale: isComposed ? 1 : request.minimumScale)
     guard isComposed else {
-      // Where rows stream, those of an interlaced file do not.
+      // The rows of an interlaced file do not stream.
       if header.isInterlaced, memory.rows == 0 { memory.rows = picture }
       return memory
     }

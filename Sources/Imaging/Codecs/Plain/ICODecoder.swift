@@ -32,7 +32,7 @@ public struct ICODecoder: ImageDecoder, VitrineDecoder {
   public func open(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) -> (any RowSource)? {
     guard request.frame == 0 else { throw .noSuchFrame(request.frame, of: request.info) }
     let file = try unsafe IconFile(ByteReader(bytes), request.limits)
-    // The profile is that of the largest picture; the others may have none.
+    // The profile is the largest picture's; the others may have none.
     let picture = request.info.colorProfile == nil ? file.best(for: request.scales) : file.largest
     switch picture.content {
     case .bitmap(let header, let bytes, let length):

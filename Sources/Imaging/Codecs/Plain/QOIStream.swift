@@ -18,7 +18,7 @@ package enum QOIStream {
     return Int((red &* 3 &+ green &* 5 &+ blue &* 7 &+ alpha &* 11) & 63)
   }
 
-  /// Appends a bitmap's pixels to `data`; those of an opaque one have no alpha.
+  /// Appends a bitmap's pixels to `data`, without alpha if the bitmap is opaque.
   ///
   /// Blocks until done.
   ///

@@ -15,7 +15,7 @@ package struct PNGEncoder: ImageEncoder {
 
   /// Encodes the bitmap.
   ///
-  /// Blocks until done. The memory is that of the file, and some hundred kilobytes.
+  /// Blocks until done. It needs memory for the file, and some hundred kilobytes.
   package func encode(_ input: EncoderInput, _ options: PNGOptions) throws(ImageError) -> Data {
     try PNGComposer(input, options).file()
   }
@@ -172,7 +172,7 @@ struct PNGComposer {
     let size = PNGOutput.big(UInt32(bitmap.width)) + PNGOutput.big(UInt32(bitmap.height))
     try file.chunk(Chunk.IHDR, size + [UInt8(layout.depth), layout.colorType, 0, 0, 0])
     // A profile of colours has no place beside grey (11.3.2.3). It says nothing there, either: white and curve of
-    // Display P3 are those of sRGB.
+    // Display P3 are the same as in sRGB.
     if layout.isColored, let profile = head.profile { try file.chunk(Chunk.iCCP, profile) }
     if case .indexed(let palette) = layout {
       try file.chunk(Chunk.PLTE, palette.colors.flatMap { color in [0, 8, 16].map { UInt8(color >> $0 & 0xFF) } })

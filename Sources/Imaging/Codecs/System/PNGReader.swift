@@ -4,7 +4,7 @@ import VitrineRuntime
 extension PNGDecoder {
   /// Opens a still picture of the size in its header.
   ///
-  /// The bytes are those of the file, or of one frame of it.
+  /// The bytes are the file's, or one frame's.
   static func openPicture(
     _ bytes: ByteReader,
     _ request: RowRequest,

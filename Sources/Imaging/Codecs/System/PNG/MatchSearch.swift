@@ -39,7 +39,7 @@ struct DeflateCosts {
     }
   }
 
-  /// Moves the costs of matches halfway to those of a block that has been measured.
+  /// Moves the costs of matches halfway to the costs of a measured block.
   mutating func learn(_ literals: PrefixCode, _ distances: PrefixCode) {
     for length in 3...258 {
       let symbol = 257 + DeflateTables.lengthSymbol[length]

@@ -50,7 +50,7 @@ struct PNGColors {
   init(_ bitmap: Bitmap, _ input: EncoderInput) throws(ImageError) {
     var colors = PNGPalette.Table()
     let isOpaque = bitmap.alpha == .opaque
-    // Always 255, but that is a promise of whoever filled the bitmap, and each colour must be found again.
+    // Always 255, but only the code that filled the bitmap promises that, and each colour must be found again.
     let ignored: UInt32 = isOpaque ? 0xFF00_0000 : 0
     var (isGray, hasPalette, last) = (true, true, nil as UInt32?)
     let stop = try bitmap.withElements { (bytes) throws(ImageError) in

@@ -1,6 +1,6 @@
 /// A canonical prefix code of the fewest bits, with codes of bounded length (RFC 1951, 3.2.2).
 struct PrefixCode {
-  /// The number of bits of each symbol; 0 for one that does not occur.
+  /// The number of bits of each symbol; 0 for a symbol that does not occur.
   private(set) var lengths: [UInt8]
   /// The bits of each symbol, the first one lowest.
   private(set) var codes: [UInt16]
