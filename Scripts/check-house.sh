@@ -67,12 +67,13 @@ complain "Comments name their subjects (CONTRIBUTING.md says how); these rooms h
 complain "Tests do not sleep:" \
   "$(git ls-files --cached --others --exclude-standard 'Tests/*.swift' | xargs -r grep -sHnE 'Task\.sleep|Thread\.sleep|\b(u|nano)?sleep\(' | grep -vE '[cC]lock(\(\))?\.sleep\(for:')"
 
-# Code in the README, the recipes, VitrineApple.md and comments of Sources/Apple is compiled: as a snippet, or in
+# Code in the README, the recipes, VitrineApple.md, FromOtherLibraries.md and comments of Sources/Apple is compiled: as a snippet, or in
 # Tests/AppleTests/Documented. Only the lines of a manifest do not stand alone.
 rotten=""
 block=""
 inside=0
 apple=Sources/Apple/VitrineApple.docc/VitrineApple.md
+others=Sources/Vitrine/Vitrine.docc/FromOtherLibraries.md
 calls=$(sed -E 's/^ +//' Tests/AppleTests/Documented/*.swift)
 snippets=$(sed -E 's/^ +//' Snippets/*.swift Examples/HelloGTK/Sources/*.swift)$'\n'$calls
 while IFS= read -r line; do
@@ -93,14 +94,15 @@ done < <(
   cat README.md Sources/Vitrine/Vitrine.docc/Recipes.md "$apple"
   sed -nE 's,^ */// ?,,p' Sources/Apple/*.swift
 )
-# So is each call that a table of VitrineApple.md gives for what others write: the column before the tests, or the last.
+# So is each call in the tables of VitrineApple.md, in the column before the tests, and of FromOtherLibraries.md, in the
+# last two columns.
 rows=0
 while IFS= read -r call; do
   rows=$((rows + 1))
-  grep -qF -- "$call" <<<"$calls" || rotten+="$call"$'\n'
-done < <(awk -F'|' '/^\|/ && (NF == 5 || NF == 7) { print NF == 5 ? $3 : $6 }' "$apple" | grep -oE '`[^`]+`' | tr -d '`')
+  grep -qF -- "$call" <<<"$snippets" || rotten+="$call"$'\n'
+done < <(awk -F'|' '/^\|/ { if (NF == 5) print $3; if (NF == 8) print $6 $7 }' "$apple" "$others" | grep -oE '`[^`]+`' | tr -d '`')
 [ "$rows" -gt 80 ] || rotten+="the tables of VitrineApple.md themselves"$'\n'
-complain "Code in README.md, Recipes.md, VitrineApple.md and Sources/Apple stands in Snippets/ or Tests/AppleTests/Documented too, where it is compiled:" "$rotten"
+complain "Code in README.md, Recipes.md, VitrineApple.md, FromOtherLibraries.md and Sources/Apple stands in Snippets/ or Tests/AppleTests/Documented too, where it is compiled:" "$rotten"
 
 # A program that stands in the README whole is named in a comment before it.
 differing=""

@@ -184,9 +184,8 @@ struct FetchCommand: Command {
   ) -> Result<Loaded, Failure> {
     let start = ContinuousClock.now
     do throws(Failure) {
-      let (response, trace) = try load(source.requireURL(), work, pipeline)
-      var loaded = Loaded(facts: Facts(response), time: ContinuousClock.now - start)
-      if plan != nil { loaded.output = try encoded(response, trace) }
+      let address = try source.requireURL()
+      var (loaded, trace) = try isEncoding ? load(address, work, pipeline) : copy(address, pipeline)
       if loaded.output != nil { loaded.writing = trace?.stage(StageKind("write")) }
       loaded.writing?.enter("turn")
       loaded.time = ContinuousClock.now - start
@@ -196,20 +195,56 @@ struct FetchCommand: Command {
     }
   }
 
+  /// Loads, decodes and encodes an image.
   private func load(
     _ address: String,
     _ work: ImageOperations.Plan,
     _ pipeline: ImagePipeline,
-  ) throws(Failure) -> (ImageResponse, StageTrace?) {
-    var request = ImageRequest(url: address, size: work.size)
-    request.processors = work.processors
+  ) throws(Failure) -> (Loaded, StageTrace?) {
+    var request = request(address)
+    (request.size, request.processors) = (work.size, work.processors)
+    request.keepsEncodedData = plan != nil && encoding.metadata != .strip
+    let task = pipeline.imageTask(for: request)
+    let response = try response(of: task)
+    var loaded = Loaded(facts: Facts(response))
+    guard plan != nil else { return (loaded, task.trace) }
+    let stage = task.trace?.stage(.encode)
+    defer { stage?.end() }
+    var image = response.container
+    if encoding.metadata != .strip { image = try SourceReader.adding(response.encoded, to: image) }
+    do throws(ImageError) {
+      loaded.output = try encoding.encode(image)
+    } catch {
+      throw Failure(error)
+    }
+    return (loaded, task.trace)
+  }
+
+  /// Loads the bytes of an image, without decoding it.
+  private func copy(_ address: String, _ pipeline: ImagePipeline) throws(Failure) -> (Loaded, StageTrace?) {
+    let task = pipeline.originalTask(for: request(address))
+    let response = try response(of: task)
+    do throws(ImageError) {
+      let info = try DecoderRegistry.ofTool.info(of: response.data)
+      var loaded = Loaded(facts: Facts(response, info))
+      if plan != nil { loaded.output = (response.data, info.format) }
+      return (loaded, task.trace)
+    } catch {
+      throw Failure(stage: .decode, error.detail)
+    }
+  }
+
+  private func request(_ address: String) -> ImageRequest {
+    var request = ImageRequest(url: address)
     request.cachePolicy = policy
     request.headers = headers
     // Any header may change the response, so all of them are part of the cache key.
     request.significantHeaders = Set(headers.map(\.name))
-    request.keepsEncodedData = plan != nil && (!isEncoding || encoding.metadata != .strip)
-    let task = pipeline.imageTask(for: request)
-    let result: Result<ImageResponse, Failure> = blocking {
+    return request
+  }
+
+  private func response<Value>(of task: LoadTask<Value>) throws(Failure) -> Value {
+    let result: Result<Value, Failure> = blocking {
       do throws(LoadError) {
         return .success(try await task.response)
       } catch {
@@ -220,26 +255,7 @@ struct FetchCommand: Command {
         )
       }
     }
-    return (try result.get(), task.trace)
-  }
-
-  private func encoded(
-    _ response: ImageResponse,
-    _ trace: StageTrace?,
-  ) throws(Failure) -> (data: Data, format: ImageFormat) {
-    guard isEncoding else {
-      guard let data = response.encoded else { throw Failure(stage: .fetch, "the original bytes are not available") }
-      return (data, response.info.format)
-    }
-    let stage = trace?.stage(.encode)
-    defer { stage?.end() }
-    var image = response.container
-    if encoding.metadata != .strip { image = try SourceReader.adding(response.encoded, to: image) }
-    do throws(ImageError) {
-      return try encoding.encode(image)
-    } catch {
-      throw Failure(error)
-    }
+    return try result.get()
   }
 
   private static func write(
@@ -305,6 +321,11 @@ struct FetchCommand: Command {
       (origin, isStale, status) = (response.origin, response.isStale, response.status)
       (byteCount, width, height) = (response.byteCount, response.image.width, response.image.height)
     }
+
+    init(_ response: DataResponse, _ info: ImageInfo) {
+      (origin, isStale, status) = (response.origin, response.isStale, response.status)
+      (byteCount, width, height) = (response.data.count, info.width, info.height)
+    }
   }
 
   private struct Loaded: Sendable {
@@ -312,7 +333,7 @@ struct FetchCommand: Command {
     var output: (data: Data, format: ImageFormat)?
     /// The trace stage of writing, which begins with waiting for its turn.
     var writing: StageTrace?
-    var time: Duration
+    var time = Duration.zero
   }
 
   private struct Fetched {

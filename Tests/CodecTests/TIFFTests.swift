@@ -65,6 +65,55 @@ struct TIFFTests {
     #expect(failure { try decode(file) { $0.frame = 3 } }?.code == .noSuchFrame)
   }
 
+  /// A page of 32 by 32 black pixels, and one that calls itself its smaller copy: in the chain of pages or beside it.
+  private static func pyramid(
+    _ side: Int,
+    height: Int? = nil,
+    kind: Int = 1,
+    isBeside: Bool = false,
+    missing: Int = 0,
+  ) -> Data {
+    func directory(_ width: Int, _ height: Int, at offset: Int, next: Int, _ more: [(Int, Int, Int, Int)]) -> [UInt8] {
+      let entries =
+        more + [
+          (256, 3, 1, width), (257, 3, 1, height), (258, 3, 1, 8), (259, 3, 1, 1), (262, 3, 1, 1), (273, 4, 1, offset),
+          (277, 3, 1, 1), (278, 3, 1, height), (279, 4, 1, width * height),
+        ]
+      let bytes = entries.sorted { $0.0 < $1.0 }.flatMap {
+        little($0.0, 2) + little($0.1, 2) + little($0.2, 4) + little($0.3, 4)
+      }
+      return little(entries.count, 2) + bytes + little(next, 4)
+    }
+    let height = height ?? side
+    let copy = 8 + 32 * 32 + 2 + 12 * (isBeside ? 10 : 9) + 4
+    let pixels = [UInt8](repeating: 0, count: 32 * 32)
+    let page = directory(32, 32, at: 8, next: isBeside ? 0 : copy, isBeside ? [(330, 4, 1, copy)] : [])
+    let start = copy + 2 + 12 * 10 + 4
+    let small = directory(side, height, at: start, next: 0, [(254, 4, 1, kind)])
+    let white = [UInt8](repeating: 255, count: side * height - missing)
+    return Data([0x49, 0x49, 42, 0] + little(8 + 32 * 32, 4) + pixels + page + small + white)
+  }
+
+  @Test(arguments: [false, true])
+  func aSmallerCopyIsDecodedInPlaceOfItsPage(isBeside: Bool) throws {
+    let file = Self.pyramid(8, isBeside: isBeside)
+
+    #expect(try registry.info(of: file).frameCount == 1)
+    #expect(try decode(file, .pixels(4, 4)).bitmap[1, 1] == [255, 255, 255, 255])
+    #expect(try decode(file, .pixels(4, 4)).info.width == 32)
+    #expect(try decode(file, .pixels(12, 12)).bitmap[1, 1] == [0, 0, 0, 255])
+    #expect(try decode(file).bitmap.size == [32, 32])
+  }
+
+  @Test
+  func onlyAWholeCopyOfTheSameShapeIsDecoded() throws {
+    let files = [
+      Self.pyramid(8, height: 16), Self.pyramid(8, kind: 4), Self.pyramid(8, missing: 20), Self.pyramid(64),
+    ]
+
+    for file in files { #expect(try decode(file, .pixels(4, 4)).bitmap[1, 1] == [0, 0, 0, 255]) }
+  }
+
   @Test
   func theLimitsHoldForEveryPage() throws {
     let small = Self.page(at: 8, next: 8 + 4 + 2 + 9 * 12 + 4 + 4)

@@ -44,13 +44,25 @@ public struct TIFFDecoder: ImageDecoder, VitrineDecoder {
     return try unsafe TIFFReader(bytes, directories.pages[frame], limits).info(frameCount: info.frameCount, limits)
   }
 
-  /// Opens one page for reading rows.
+  /// The largest copy of a page that is decoded in its place, in pixels; it is decoded as a whole, to know that it can be.
+  private static let largestCopy = 1 << 22
+
+  /// Opens one page for reading rows, or the smallest of its copies that satisfies the request.
   public func open(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) -> (any RowSource)? {
     let directories = try unsafe TIFFDirectories(ByteReader(bytes), limit: request.limits.frameCount)
     guard request.frame < directories.pages.count else { throw .noSuchFrame(request.frame, of: request.info) }
-    let reader = try unsafe TIFFReader(bytes, directories.pages[request.frame], request.limits)
+    let page = directories.pages[request.frame]
+    let reader = try unsafe TIFFReader(bytes, page, request.limits)
     guard reader.width == request.info.storedWidth, reader.height == request.info.storedHeight else {
       throw ImageError(.corrupt, format: .tiff, "corrupt: two headers disagree")
+    }
+    let copies = page.copies.compactMap { offset in
+      try? unsafe TIFFReader(bytes, TIFFDirectories.Page(offset: offset, isCut: false), request.limits)
+    }
+    for copy in copies.filter({ reader.isSame($0, atScale: request.minimumScale) }).sorted(by: { $0.width < $1.width })
+    where copy.width * copy.height <= Self.largestCopy {
+      // A copy that is damaged says nothing about the page.
+      if let rows = try TIFFRows(whole: copy, request) { return rows }
     }
     try reader.start()
     return TIFFRows(reader, request)
@@ -76,8 +88,20 @@ private final class TIFFRows: RowSource {
 
   init(_ reader: TIFFReader, _ request: RowRequest) {
     (self.reader, control) = (reader, request.control)
-    (width, height, hasAlpha) = (request.info.storedWidth, request.info.storedHeight, request.info.hasAlpha)
+    (width, height, hasAlpha) = (reader.width, reader.height, request.info.hasAlpha)
     band = []
+  }
+
+  /// Decodes all rows at once; returns `nil` if that fails.
+  convenience init?(whole reader: TIFFReader, _ request: RowRequest) throws(ImageError) {
+    try request.control.check()
+    self.init(reader, request)
+    bandRows = 0..<height
+    band = [UInt32](repeating: 0, count: width * height)
+    do {
+      try reader.start()
+      try reader.read(bandRows, into: &band)
+    } catch { return nil }
   }
 
   func read(into rows: UnsafeMutableRawBufferPointer, bytesPerRow: Int, count: Int) throws(ImageError) -> Int {

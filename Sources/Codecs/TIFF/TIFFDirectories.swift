@@ -7,7 +7,12 @@ struct TIFFDirectories {
     var offset: Int
     /// True if the file ends before data that the directory refers to, other than the pixels.
     var isCut: Bool
+    /// The offsets of the directories that call themselves smaller copies of the page, as in a pyramid.
+    var copies: [Int] = []
   }
+
+  /// The maximum number of copies of a page; a pyramid of 65,536 pixels has ten.
+  private static let copyLimit = 16
 
   /// The pages, without smaller copies and masks; the first directory if there is nothing else.
   private(set) var pages: [Page] = []
@@ -44,9 +49,13 @@ struct TIFFDirectories {
       guard entries <= 1_000_000 else {
         throw ImageError(.overLimit, format: .tiff, limit: .frameCount, "over the limit of 1000000 directory entries")
       }
-      let page = Page(offset: offset, isCut: directory.isCut)
+      let page = Page(offset: offset, isCut: directory.isCut, copies: directory.copies)
       first = first ?? page
-      if directory.isPage { pages.append(page) }
+      if directory.isPage {
+        pages.append(page)
+      } else if directory.isCopy, let last = pages.indices.last, pages[last].copies.count < Self.copyLimit {
+        pages[last].copies.append(offset)
+      }
       offset = directory.next
     }
     guard let first else { throw ImageError(.corrupt, format: .tiff, "corrupt: the file has no directory") }
@@ -88,8 +97,10 @@ struct TIFFDirectories {
   private struct Directory {
     let next: Int
     let entryCount: Int
-    /// True unless it is a smaller copy of another page or a mask.
-    let isPage: Bool
+    /// The bits of NewSubfileType: 1 for a smaller copy of another page, 4 for a mask.
+    private let kind: Int
+    /// The offsets of its subdirectories (TIFF Technical Note 1), most of which are smaller copies.
+    let copies: [Int]
     /// True if a value outside its entry lies past the end of the file.
     let isCut: Bool
 
@@ -103,11 +114,27 @@ struct TIFFDirectories {
       next = layout.integer(at: end, size: layout.offsetSize) ?? 0
       entryCount = count
       // Entries are in the order of their tags, and NewSubfileType has the smallest.
-      let kind =
+      kind =
         layout.integer(at: entries, size: 2) == 254
         ? layout.integer(at: entries + 4 + layout.offsetSize, size: 4) ?? 0 : 0
-      isPage = kind & 0b101 == 0
+      copies = Self.offsets(count, entries, layout)
       isCut = (0..<count).contains { Self.isCut(entries + $0 * layout.entrySize, layout) }
+    }
+
+    var isPage: Bool { kind & 0b101 == 0 }
+    var isCopy: Bool { kind & 0b101 == 1 }
+
+    /// Returns the offsets in the entry SubIFDs, 330.
+    private static func offsets(_ count: Int, _ entries: Int, _ layout: Layout) -> [Int] {
+      let size = layout.offsetSize
+      guard
+        let entry = (0..<count).lazy.map({ entries + $0 * layout.entrySize })
+          .first(where: { layout.integer(at: $0, size: 2) == 330 }),
+        let type = layout.integer(at: entry + 2, size: 2), let width = [4: 4, 13: 4, 16: 8, 18: 8][type],
+        let number = layout.integer(at: entry + 4, size: size), number > 0,
+        let values = number * width <= size ? entry + 4 + size : layout.integer(at: entry + 4 + size, size: size)
+      else { return [] }
+      return (0..<min(number, copyLimit)).compactMap { layout.integer(at: values + $0 * width, size: width) }
     }
 
     private static func isCut(_ entry: Int, _ layout: Layout) -> Bool {

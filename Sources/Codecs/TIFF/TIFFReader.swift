@@ -47,6 +47,17 @@ final class TIFFReader {
     isCut ? ImageError(.truncated, format: .tiff, "truncated: the file ends inside its directory's values") : nil
   }
 
+  /// Returns whether a page is this one in a smaller size, which is at least `scale` times as large.
+  func isSame(_ copy: TIFFReader, atScale scale: Double) -> Bool {
+    guard copy.width > 0, copy.width < width, copy.height > 0, copy.hasAlpha == hasAlpha,
+      unsafe copy.page.orientation == page.orientation,
+      unsafe copy.page.profile_length == 0 || copy.page.profile_length == page.profile_length
+    else { return false }
+    let (x, y) = (Double(copy.width) / Double(width), Double(copy.height) / Double(height))
+    // Its sides are whole numbers, so each may be off by one.
+    return abs(x - y) * Double(copy.height) <= 2 && min(x, y) >= scale
+  }
+
   var width: Int { unsafe Int(page.width) }
   var height: Int { unsafe Int(page.height) }
 

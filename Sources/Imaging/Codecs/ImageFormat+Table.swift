@@ -17,6 +17,7 @@ extension ImageFormat {
       uniformType: "public.jpeg",
       signature: JPEGHeader.isSignature,
       hasAlpha: false,
+      hasEnd: { $0.ends(with: [0xFF, 0xD9]) },
       loss: .always,
       reader: .builtIn,
       writer: .builtIn,
@@ -35,6 +36,7 @@ extension ImageFormat {
       signature: { $0.starts(with: PNGHeader.signature) && !PNGHeader.isAnimated($0) },
       // What would make it move precedes the first `IDAT`.
       isStill: { file in PNGHeader.chunks(file).contains { $0.type == PNGHeader.Chunk.IDAT } },
+      hasEnd: { $0.ends(with: PNGHeader.end) },
       reader: .builtIn,
       writer: .builtIn,
       web: .all,
@@ -51,6 +53,7 @@ extension ImageFormat {
       uniformType: "public.png",
       signature: { $0.starts(with: PNGHeader.signature) },
       motion: .mostly,
+      hasEnd: { $0.ends(with: PNGHeader.end) },
       reader: .builtIn,
     )
   )
@@ -66,6 +69,7 @@ extension ImageFormat {
       signature: { $0.starts(with: "RIFF") && $0.matches("WEBP", at: 8) },
       motion: .sometimes,
       isStill: WebPHeader.isStill,
+      hasEnd: { file in file.littleEndian32(at: 4).map { Int($0) + 8 <= file.count } ?? false },
       loss: .either,
       reader: .builtIn,
       writer: .ofWebP,
@@ -85,6 +89,7 @@ extension ImageFormat {
       uniformType: "com.compuserve.gif",
       signature: { $0.starts(with: "GIF87a") || $0.starts(with: "GIF89a") },
       motion: .mostly,
+      hasEnd: { $0.ends(with: [0x3B]) },
       loss: .palette,
       reader: .builtIn,
       writer: .builtIn,
@@ -144,6 +149,7 @@ extension ImageFormat {
       uniformType: "public.avif",
       signature: { ISOMediaFile.picture($0) == .av1 },
       motion: .sometimes,
+      hasEnd: { !ISOMediaFile.isTruncated($0) },
       loss: .either,
       reader: .external(codec: "AVIF"),
       // 48 megapixels take 0.9 GB.
@@ -162,6 +168,7 @@ extension ImageFormat {
       types: ["image/heic", "image/heif", "image/heic-sequence", "image/heif-sequence"],
       uniformType: "public.heic",
       signature: { ISOMediaFile.picture($0) == .other },
+      hasEnd: { !ISOMediaFile.isTruncated($0) },
       loss: .either,
       reader: .external(codec: "HEIF"),
       threads: DecodeThreads.limit,

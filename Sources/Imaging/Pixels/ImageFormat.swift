@@ -78,6 +78,8 @@ extension ImageFormat {
     package var motion = Motion.never
     /// Returns `true` if a file with this beginning shows one picture and no animation; `nil` if ``motion`` says so.
     var isStill: (@Sendable (ByteReader) -> Bool)?
+    /// Returns `true` if a file has the end that the format prescribes; `false` where nothing shows it.
+    var hasEnd: @Sendable (ByteReader) -> Bool = { _ in false }
     package var loss = Loss.never
     package var isDrawing = false
     package var reader = Reader.none

@@ -1,5 +1,6 @@
 import VitrineCaching
 import VitrineHTTP
+import VitrineImaging
 public import VitrineRuntime
 
 extension ImagePipeline {
@@ -37,6 +38,20 @@ extension ImagePipeline {
   /// Starts to load the bytes of a URL; see ``dataTask(for:)-(ImageRequest)``.
   public func dataTask(for url: some URLConvertible) -> DataTask { dataTask(for: ImageRequest(url.imageSource)) }
 
+  /// Starts to load the encoded bytes of an image, which are copied and not decoded.
+  ///
+  /// Bytes that are no whole image end in the error of their decoder, and are not stored.
+  package func originalTask(for request: ImageRequest) -> DataTask {
+    let prepared = context.prepared(request)
+    let task: DataTask = context.task(for: request, .data, priority: prepared.priority)
+    task.begin(context.bytesLoad(prepared), in: context.bytes) { [context] task, result in
+      guard case .success(let bytes) = result else { return task.end(result.map(DataResponse.init)) }
+      let verify: @Sendable () -> Void = { task.end(context.verified(bytes, prepared).map(DataResponse.init)) }
+      if (try? context.decodeQueue.enqueue(priority: prepared.priority, { _ in verify() })) == nil { verify() }
+    }
+    return task
+  }
+
   private func start(_ task: DataTask, _ prepared: ImageRequest) -> DataTask {
     task.begin(context.bytesLoad(prepared), in: context.bytes) { [context] task, result in
       if case .success(let bytes) = result {
@@ -51,6 +66,20 @@ extension ImagePipeline {
 }
 
 extension LoadContext {
+  /// Has bytes stored if they are a whole image, and dropped if they are none.
+  fileprivate func verified(_ bytes: FetchedBytes, _ request: ImageRequest) -> Result<FetchedBytes, LoadError> {
+    let job = DecodeJob(memoryShare: MemoryShare(of: decodeBudget), cores: decodeCores)
+    do throws(ImageError) {
+      try decoders.decoders(for: request, of: bytes.data).verify(bytes.data, decodeOptions(of: request), job)
+    } catch {
+      if error.isOfBytes { bytes.commit?.reject() }
+      return .failure(LoadError(error, .decode, request.name))
+    }
+    bytes.commit?.accept()
+    if bytes.isRevalidationDue { revalidate(request, asImage: false) }
+    return .success(bytes)
+  }
+
   /// Returns bytes that are on disk, fresh, and readable without a wait; `nil` if a load is needed.
   func warmData(_ request: ImageRequest) -> DataResponse? {
     guard recorder == nil, request.cachePolicy != .reload, !request.keys.hasAlternatives, !Task.isCancelled,

@@ -36,6 +36,7 @@ func ask(_ url: URL, _ mirror: URL, _ data: Data, _ token: String) -> ImageReque
   request.cachePolicy = .cacheOnly
   request.cachePolicy = .reload
   request.cacheAccess = .disk
+  request.cacheAccess = .memory
   request.cacheID = "avatar-7"
   request.headers["Authorization"] = "Bearer \(token)"
   request.allowsExpensiveNetworkAccess = false
@@ -63,6 +64,7 @@ func make(_ folder: URL, _ token: String, _ decoder: some ImageDecoder) throws -
     $0.memoryCache = MemoryCache(costLimit: 100 << 20, countLimit: 1000, eviction: .leastRecentlyUsed)
     $0.diskCache = MemoryDataCache(sizeLimit: 32 << 20)
     $0.diskCache = try DiskCache(directory: folder, sizeLimit: 200 << 20, lifetime: .seconds(12 * 3600))
+    $0.storagePolicy = .both
     $0.retryPolicy = .exponential(maxAttempts: 3)
     $0.rateLimit = RateLimit(requestsPerSecond: 50)
     $0.willSend = { $0.headers["Authorization"] = "Bearer \(token)" }

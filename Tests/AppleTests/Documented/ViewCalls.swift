@@ -12,6 +12,7 @@ func load(_ imageView: UIImageView, _ url: URL, _ request: ImageRequest, _ text:
   imageView.vitrine.load(url, placeholder: .resource("cat-outline"), failure: .symbol("photo"))
   imageView.vitrine.load(url)
   imageView.vitrine.load(request)
+  imageView.vitrine.load(url, placeholder: .symbol("photo"))
   imageView.vitrine.load(text, placeholder: .image(picture), failure: .resource("broken-heart"))
   imageView.vitrine.load(url, placeholder: .image(picture), failure: .symbol("photo"))
   imageView.vitrine.load(url, placeholder: .keepCurrent)

@@ -3,6 +3,8 @@ import VitrineRuntime
 /// The chunks of a PNG file (W3C PNG, third edition), read without inflating any.
 struct PNGHeader {
   static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
+  /// The last chunk, `IEND`.
+  static let end: [UInt8] = [0, 0, 0, 0, 0x49, 0x45, 0x4E, 0x44, 0xAE, 0x42, 0x60, 0x82]
 
   var width = 0
   var height = 0

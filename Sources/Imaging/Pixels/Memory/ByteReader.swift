@@ -59,6 +59,8 @@ package struct ByteReader {
     return prefix.indices.allSatisfy { byte(at: $0) == prefix[$0] }
   }
 
+  package func ends(with suffix: [UInt8]) -> Bool { slice(count - suffix.count, suffix.count).starts(with: suffix) }
+
   /// Returns `count` ASCII characters; `nil` if there are fewer bytes or one is not ASCII.
   package func ascii(at offset: Int, count: Int) -> String? {
     guard offset >= 0, count >= 0, offset + count <= self.count else { return nil }
