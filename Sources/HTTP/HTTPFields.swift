@@ -93,6 +93,13 @@ public struct HTTPFields: Sendable, Hashable, RandomAccessCollection, Expressibl
     fields += others.fields
   }
 
+  /// Returns the fields of both lists, in order.
+  public static func + (left: HTTPFields, right: HTTPFields) -> HTTPFields {
+    var all = left
+    all.append(contentsOf: right)
+    return all
+  }
+
   /// Removes all fields of a name, and returns their values in order.
   @discardableResult
   public mutating func remove(_ name: String) -> [String] {
@@ -107,7 +114,7 @@ public struct HTTPFields: Sendable, Hashable, RandomAccessCollection, Expressibl
   }
 
   /// Returns the fields for which `isKept` returns `true`.
-  func filter(_ isKept: (Element) -> Bool) -> HTTPFields {
+  public func filter(_ isKept: (Element) -> Bool) -> HTTPFields {
     var kept = self
     kept.fields.removeAll { !isKept($0) }
     return kept

@@ -1,3 +1,4 @@
+public import VitrineHTTP
 public import VitrineRuntime
 
 /// A request that a ``LoopbackServer`` has received.
@@ -6,8 +7,8 @@ public struct LoopbackRequest: Sendable, Hashable {
   public let method: String
   /// The target as sent: the path and the query.
   public let target: String
-  /// The names and values of the header fields, in order.
-  public let headers: [[String]]
+  /// The header fields, in order.
+  public let headers: HTTPFields
   /// The number of the server's connection that it arrived on, counted from 1.
   public let connection: Int
   /// The whole body; empty if the request has no `Content-Length`.
@@ -18,7 +19,7 @@ public struct LoopbackRequest: Sendable, Hashable {
 
   /// Returns the value of a header field, ignoring the case of its name; of the first one if it is repeated.
   public subscript(name: String) -> String? {
-    headers.first { $0[0].lowercased() == name.lowercased() }?[1]
+    headers.values(for: name).first
   }
 
   init(head: String, connection: Int) {
@@ -26,10 +27,12 @@ public struct LoopbackRequest: Sendable, Hashable {
     let words = (lines.popFirst() ?? "").split(separator: " ")
     method = words.first.map(String.init) ?? ""
     target = words.dropFirst().first.map(String.init) ?? ""
-    headers = lines.map { line in
-      let name = line.prefix { $0 != ":" }
-      return [String(name), String(line[name.endIndex...].dropFirst().drop { $0 == " " })]
-    }
+    headers = HTTPFields(
+      lines.map { line in
+        let name = line.prefix { $0 != ":" }
+        return (String(name), String(line[name.endIndex...].dropFirst()))
+      }
+    )
     self.connection = connection
   }
 }
@@ -41,7 +44,7 @@ public struct LoopbackResponse: Sendable {
   /// Defaults to 200.
   public var status: Int
   /// The header fields, without the length.
-  public var headers: [(name: String, value: String)]
+  public var headers: HTTPFields
   /// The body.
   public var body: Data
   /// A Boolean value that indicates whether the body is sent in chunks, without a declared length.
@@ -60,7 +63,7 @@ public struct LoopbackResponse: Sendable {
   /// Creates a response.
   public init(
     status: Int = 200,
-    headers: [(name: String, value: String)] = [],
+    headers: HTTPFields = [:],
     body: Data = Data(),
     isChunked: Bool = false,
     claimedLength: Int? = nil,
@@ -76,7 +79,7 @@ public struct LoopbackResponse: Sendable {
 
   /// Creates a redirect.
   public static func redirect(to location: String, status: Int = 302) -> LoopbackResponse {
-    LoopbackResponse(status: status, headers: [("Location", location)])
+    LoopbackResponse(status: status, headers: ["Location": location])
   }
 }
 
@@ -107,27 +110,29 @@ public final class LoopbackExchange {
   public func respond(_ response: LoopbackResponse) -> Bool {
     var (status, body, headers) = (response.status, response.body, response.headers)
     if let tag = response.entityTag {
-      headers.append(("ETag", tag))
+      headers.append(name: "ETag", value: tag)
       if request["If-None-Match"] == tag { return sendHead(304, headers) && complete() }
     }
     let isSame = request["If-Range"].map { $0 == response.entityTag } ?? true
     if status == 200, isSame, let range = requestedRange(of: body.count) {
       guard !range.isEmpty else {
-        headers.append(("Content-Range", "bytes */\(body.count)"))
-        headers.append(("Content-Length", "0"))
+        headers.append(contentsOf: ["Content-Range": "bytes */\(body.count)", "Content-Length": "0"])
         return sendHead(416, headers) && complete()
       }
-      headers.append(("Content-Range", "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(body.count)"))
+      headers.append(
+        name: "Content-Range",
+        value: "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(body.count)",
+      )
       (status, body) = (206, body.dropFirst(range.lowerBound).prefix(range.count))
     }
     if response.isChunked {
-      guard sendHead(status, headers + [("Transfer-Encoding", "chunked")]) else { return false }
+      guard sendHead(status, headers + ["Transfer-Encoding": "chunked"]) else { return false }
       for start in stride(from: 0, to: body.count, by: 1000) where !sendChunk(body.dropFirst(start).prefix(1000)) {
         return false
       }
       return sendLastChunk()
     }
-    guard sendHead(status, headers + [("Content-Length", "\(response.claimedLength ?? body.count)")]) else {
+    guard sendHead(status, headers + ["Content-Length": "\(response.claimedLength ?? body.count)"]) else {
       return false
     }
     if request.method != "HEAD", !send(body) { return false }
@@ -136,9 +141,9 @@ public final class LoopbackExchange {
 
   /// Sends a status and header fields, exactly as given.
   @discardableResult
-  public func sendHead(_ status: Int, _ headers: [(name: String, value: String)] = []) -> Bool {
+  public func sendHead(_ status: Int, _ headers: HTTPFields = [:]) -> Bool {
     var head = "HTTP/1.1 \(status) Status\r\n"
-    for (name, value) in headers { head += "\(name): \(value)\r\n" }
+    for field in headers { head += "\(field.name): \(field.value)\r\n" }
     return send(Data((head + "\r\n").utf8))
   }
 

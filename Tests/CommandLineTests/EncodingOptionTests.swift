@@ -86,7 +86,7 @@ struct EncodingOptionTests {
   @Test
   func metadataOfWhatIsFetchedIsStrippedUnlessTold() async throws {
     let server = try LoopbackServer()
-    server.route("/a.jpg", LoopbackResponse(headers: [("Cache-Control", "max-age=60")], body: try Self.located()))
+    server.route("/a.jpg", LoopbackResponse(headers: ["Cache-Control": "max-age=60"], body: try Self.located()))
     let url = server.url("/a.jpg")
     func fields(_ arguments: String...) async throws -> EXIFFields {
       let outcome = try await tool.run(["fetch", url, "-o", "b.jpg", "--size", "40"] + arguments)

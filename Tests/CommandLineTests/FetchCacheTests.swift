@@ -189,7 +189,7 @@ struct FetchCacheTests {
       guard order.firstIndex(of: exchange.request.path) == answered else {
         return _ = exchange.respond(Photograph.response(file))
       }
-      exchange.sendHead(200, [("Content-Length", "\(file.count)"), ("Cache-Control", "max-age=3600")])
+      exchange.sendHead(200, ["Content-Length": "\(file.count)", "Cache-Control": "max-age=3600"])
       exchange.send(file.prefix(file.count / 2))
       // From the server's thread: a busy machine may not let the test go on before the tool has given up waiting.
       started.wait()

@@ -352,12 +352,12 @@ struct FetchCommandTests {
         exchange.respond(objects.withLock { $0[request.path] } ?? LoopbackResponse(status: 404))
         return
       }
-      let fields = request.headers.filter { $0[0].lowercased().hasPrefix("x-amz-meta-") }.map { ($0[0], $0[1]) }
+      let fields = request.headers.filter { $0.name.lowercased().hasPrefix("x-amz-meta-") }
       objects.withLock { $0[request.path] = LoopbackResponse(headers: fields, body: request.body, entityTag: "\"1\"") }
       exchange.respond(LoopbackResponse())
     }
     server.route("/photo.png") { [picture = try png()] exchange in
-      exchange.respond(LoopbackResponse(headers: [("Cache-Control", "max-age=3600")], body: picture))
+      exchange.respond(LoopbackResponse(headers: ["Cache-Control": "max-age=3600"], body: picture))
     }
     let url = server.url("/photo.png")
     let command = "AWS_ENDPOINT_URL=\(bucket.url("")) \(keys) \"$vitrine\" fetch --json \(url)"

@@ -9,6 +9,6 @@ extension Photograph {
   }
 
   static func response(_ body: Data, cacheControl: String = "max-age=3600", tag: String? = nil) -> LoopbackResponse {
-    LoopbackResponse(headers: [("Cache-Control", cacheControl)], body: body, entityTag: tag)
+    LoopbackResponse(headers: ["Cache-Control": cacheControl], body: body, entityTag: tag)
   }
 }

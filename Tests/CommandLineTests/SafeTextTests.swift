@@ -82,7 +82,7 @@ struct SafeTextTests {
   func whatAServerSaysIsShownWithoutControls() async throws {
     let server = try LoopbackServer()
     server.route("/a") { exchange in
-      exchange.sendHead(302, [("Location", "ftp://x.invalid/\u{1B}[2J\u{202E}\u{9B}"), ("Content-Length", "0")])
+      exchange.sendHead(302, ["Location": "ftp://x.invalid/\u{1B}[2J\u{202E}\u{9B}", "Content-Length": "0"])
       exchange.complete()
     }
     server.route("/b", Photograph.response(Data("\u{1B}[2J\u{202E}".utf8)))

@@ -24,13 +24,13 @@ struct TerminalTests {
     server.route("/a.jpg") { exchange in
       let halves = [file.prefix((file.count + 1) / 2), file.suffix(file.count / 2)]
       if isChunked {
-        exchange.sendHead(200, [("Transfer-Encoding", "chunked")])
+        exchange.sendHead(200, ["Transfer-Encoding": "chunked"])
         exchange.sendChunk(halves[0])
         gate.wait()
         exchange.sendChunk(halves[1])
         exchange.sendLastChunk()
       } else {
-        exchange.sendHead(200, [("Content-Length", "\(file.count)")])
+        exchange.sendHead(200, ["Content-Length": "\(file.count)"])
         exchange.send(halves[0])
         gate.wait()
         exchange.send(halves[1])

@@ -233,7 +233,7 @@ struct ThumbnailCommandTests {
     let gate = server.makeGate()
     let file = try Photograph.data("lighthouse-progressive.jpg").withJPEGComments(ofBytes: 1 << 20, beforeScans: [2])
     server.route("/a.jpg") { exchange in
-      exchange.sendHead(200, [("ETag", "\"1\""), ("Content-Length", "\(file.count)")])
+      exchange.sendHead(200, ["ETag": "\"1\"", "Content-Length": "\(file.count)"])
       exchange.send(file.prefix(32 << 10))
       // Whoever wants the rest waits for ever.
       gate.wait()

@@ -498,9 +498,9 @@ struct RetryTests {
     let body = bytes(200)
     server.route("/a") { exchange in
       let first = exchange.request["Range"].flatMap { Int($0.dropFirst(6).dropLast()) } ?? 0
-      let length = (name: "Content-Length", value: "\(200 - first)")
-      let part = (name: "Content-Range", value: "bytes \(first)-199/200")
-      exchange.sendHead(first == 0 ? 200 : 206, [("ETag", "\"1\""), length] + (first == 0 ? [] : [part]))
+      let fields: HTTPFields = ["ETag": "\"1\"", "Content-Length": "\(200 - first)"]
+      let part: HTTPFields = first == 0 ? [:] : ["Content-Range": "bytes \(first)-199/200"]
+      exchange.sendHead(first == 0 ? 200 : 206, fields + part)
       exchange.send(body.dropFirst(first).prefix(10))
       if first < 190 { return }
       exchange.complete()

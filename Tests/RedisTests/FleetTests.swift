@@ -68,7 +68,7 @@ struct FleetTests {
       } else {
         body = Data(repeating: UInt8(truncatingIfNeeded: number), count: number + 100)
       }
-      exchange.respond(LoopbackResponse(headers: [("Cache-Control", "max-age=3600")], body: body))
+      exchange.respond(LoopbackResponse(headers: ["Cache-Control": "max-age=3600"], body: body))
     }
     let members = try members(3, 1000, kind)
     for member in members { member.go() }
@@ -94,7 +94,7 @@ struct FleetTests {
         gate.wait()
       }
       exchange.respond(
-        LoopbackResponse(headers: [("Cache-Control", "max-age=3600")], body: Data(repeating: 1, count: 101))
+        LoopbackResponse(headers: ["Cache-Control": "max-age=3600"], body: Data(repeating: 1, count: 101))
       )
     }
     let members = try members(2, 1, "data")

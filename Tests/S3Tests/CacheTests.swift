@@ -156,7 +156,7 @@ struct CacheTests {
     let cache = try makeCache()
     _ = await variants(cache, 3)
     server.state.withLock {
-      $0.objects["/thumbnails/v2/mine"] = FakeS3.Stored(body: Data(), fields: [], tag: "\"x\"")
+      $0.objects["/thumbnails/v2/mine"] = FakeS3.Stored(body: Data(), fields: [:], tag: "\"x\"")
     }
     await cache.removeAll()
     #expect(server.paths == ["/thumbnails/v2/mine"])
@@ -171,7 +171,7 @@ struct CacheTests {
     for key in keys { await cache.store(entry(bytes(key.bytes.count)), for: key) }
     // What others put there is none of the cache's.
     server.state.withLock {
-      $0.objects["/thumbnails/v1/mine"] = FakeS3.Stored(body: Data(), fields: [], tag: "\"x\"")
+      $0.objects["/thumbnails/v1/mine"] = FakeS3.Stored(body: Data(), fields: [:], tag: "\"x\"")
     }
     let listed = await cache.entries()
     #expect(Set(listed.map(\.key)) == Set(keys))
@@ -234,7 +234,7 @@ struct CacheTests {
       case 0: object.body[2500] ^= 1
       case 1: object.body = object.body.dropLast()
       case 2: object.body = Data()
-      case 3: object.fields = object.fields.map { ($0.name, $0.name == EntryHead.field ? "AQ" + $0.value : $0.value) }
+      case 3: object.fields[EntryHead.field] = object.fields[EntryHead.field].map { "AQ" + $0 }
       default: object.body[10] ^= 1
       }
     }
@@ -261,7 +261,7 @@ struct CacheTests {
   func whatOthersPutUnderTheNameIsAMissAndStays() async throws {
     let cache = try makeCache()
     await cache.store(entry(bytes(5000)), for: key("a"))
-    server.change { $0.fields = [] }
+    server.change { $0.fields = [:] }
     #expect(await cache.entry(for: key("a")) == nil)
     #expect(cache.counts.damaged == 0 && server.paths.count == 1)
   }
@@ -276,7 +276,7 @@ struct CacheTests {
     let path = try #require(server.paths.first)
     let object = try #require(server.state.withLock { $0.objects[path] })
     server.fail { exchange in
-      let fields = object.fields + [("ETag", object.tag), ("Content-Length", "100000")]
+      let fields = object.fields + ["ETag": object.tag, "Content-Length": "100000"]
       exchange.sendHead(200, fields)
       exchange.send(object.body.prefix(40_000))
       exchange.reset()

@@ -16,7 +16,7 @@ struct CorrectionTests {
   init() throws {
     server = try FakeS3()
     server.state.withLock {
-      $0.objects["/photos/cat.jpg"] = FakeS3.Stored(body: bytes(3000), fields: [], tag: "\"v1\"")
+      $0.objects["/photos/cat.jpg"] = FakeS3.Stored(body: bytes(3000), fields: [:], tag: "\"v1\"")
     }
   }
 
@@ -33,8 +33,8 @@ struct CorrectionTests {
 
   @Test(arguments: [
     FakeS3.refusal(400, "AuthorizationHeaderMalformed", region: "eu-west-1"),
-    FakeS3.refusal(301, "PermanentRedirect", headers: [("x-amz-bucket-region", "eu-west-1")]),
-    FakeS3.refusal(307, "TemporaryRedirect", headers: [("x-amz-bucket-region", "eu-west-1")]),
+    FakeS3.refusal(301, "PermanentRedirect", headers: ["x-amz-bucket-region": "eu-west-1"]),
+    FakeS3.refusal(307, "TemporaryRedirect", headers: ["x-amz-bucket-region": "eu-west-1"]),
   ])
   func aBucketInAnotherRegionIsAskedThereFromThenOn(
     _ fault: @escaping @Sendable (LoopbackExchange) -> Void
@@ -52,7 +52,7 @@ struct CorrectionTests {
   @Test
   func theRegionOfAHeadIsThatOfItsField() async throws {
     let client = try server.makeClient()
-    server.fail(FakeS3.refusal(400, "", headers: [("x-amz-bucket-region", "eu-west-1")]))
+    server.fail(FakeS3.refusal(400, "", headers: ["x-amz-bucket-region": "eu-west-1"]))
     #expect(try await client.head(#require(object), within: .seconds(3600))?.contentLength == 3000)
   }
 
@@ -85,7 +85,7 @@ struct CorrectionTests {
   func aRedirectIsFollowedWithinTheServersOwnHosts() async throws {
     let client = try server.makeClient()
     server.fail(
-      FakeS3.refusal(307, "TemporaryRedirect", headers: [("Location", server.server.url("/photos/cat.jpg"))])
+      FakeS3.refusal(307, "TemporaryRedirect", headers: ["Location": server.server.url("/photos/cat.jpg")])
     )
     #expect(try await read(client) == cat)
     // Signed anew for the host that is asked.
@@ -98,7 +98,7 @@ struct CorrectionTests {
     let (client, other) = (try server.makeClient(), try FakeS3())
     other.state.withLock { $0.objects = server.state.withLock { $0.objects } }
     server.fail(
-      FakeS3.refusal(307, "TemporaryRedirect", headers: [("Location", other.server.url("/photos/cat.jpg"))])
+      FakeS3.refusal(307, "TemporaryRedirect", headers: ["Location": other.server.url("/photos/cat.jpg")])
     )
     let error = try await s3Failure { () throws(S3Error) in
       try await client.read(ObjectURL(bucket: "photos", key: "cat.jpg")!, within: .seconds(3600))
@@ -110,7 +110,7 @@ struct CorrectionTests {
   @Test(arguments: ["http://elsewhere.invalid/photos/cat.jpg", "ftp://127.0.0.1/", "//elsewhere.invalid/", ""])
   func aRedirectToAStrangerIsAnErrorAndSendsNothingThere(location: String) async throws {
     let client = try server.makeClient()
-    server.fail(FakeS3.refusal(307, "TemporaryRedirect", headers: [("Location", location)]))
+    server.fail(FakeS3.refusal(307, "TemporaryRedirect", headers: ["Location": location]))
     let error = try await s3Failure { () throws(S3Error) in
       try await client.read(ObjectURL(bucket: "photos", key: "cat.jpg")!, within: .seconds(3600))
     }
@@ -121,7 +121,7 @@ struct CorrectionTests {
   func aWrongClockIsSetByTheServersOnce() async throws {
     let clock = ManualClock(now: exampleDay)
     let client = try server.makeClient(clock: clock)
-    let skew = FakeS3.refusal(403, "RequestTimeTooSkewed", headers: [("Date", "Fri, 24 May 2013 06:00:00 GMT")])
+    let skew = FakeS3.refusal(403, "RequestTimeTooSkewed", headers: ["Date": "Fri, 24 May 2013 06:00:00 GMT"])
     server.fail(skew)
     #expect(try await read(client) == cat)
     #expect(try await read(client) == cat)

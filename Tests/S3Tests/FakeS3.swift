@@ -13,7 +13,7 @@ import VitrineTiers
 final class FakeS3: Sendable {
   struct Stored: Sendable {
     var body: Data
-    var fields: [(name: String, value: String)]
+    var fields: HTTPFields
     var tag: String
   }
 
@@ -71,7 +71,7 @@ final class FakeS3: Sendable {
     _ status: Int,
     _ code: String,
     region: String? = nil,
-    headers: [(name: String, value: String)] = [],
+    headers: HTTPFields = [:],
   ) -> @Sendable (LoopbackExchange) -> Void {
     { exchange in
       let region = region.map { "<Region>\($0)</Region>" } ?? ""
@@ -123,9 +123,10 @@ final class FakeS3: Sendable {
   }
 
   private static func write(_ request: LoopbackRequest, _ state: Lock<State>) -> LoopbackResponse {
-    let fields = request.headers.filter { name in
-      ["content-type", "cache-control"].contains(name[0].lowercased()) || name[0].lowercased().hasPrefix("x-amz-meta-")
-    }.map { (name: $0[0], value: $0[1]) }
+    let fields = request.headers.filter { field in
+      let name = field.name.lowercased()
+      return ["content-type", "cache-control"].contains(name) || name.hasPrefix("x-amz-meta-")
+    }
     return state.withLock { state in
       state.count += 1
       var object = Stored(body: request.body, fields: fields, tag: "\"\(state.count)\"")
@@ -135,7 +136,7 @@ final class FakeS3: Sendable {
         object.body = old.body
       }
       state.objects[request.path] = object
-      return LoopbackResponse(headers: [("ETag", object.tag)], body: Data("<CopyObjectResult/>".utf8))
+      return LoopbackResponse(headers: ["ETag": object.tag], body: Data("<CopyObjectResult/>".utf8))
     }
   }
 

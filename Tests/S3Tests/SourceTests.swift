@@ -22,7 +22,7 @@ struct SourceTests {
     put("/photos/a%20b%2Bc/cat.png")
   }
 
-  private func put(_ path: String, _ fields: [(name: String, value: String)] = [("Cache-Control", "max-age=60")]) {
+  private func put(_ path: String, _ fields: HTTPFields = ["Cache-Control": "max-age=60"]) {
     let object = FakeS3.Stored(body: picture, fields: fields, tag: "\"v1\"")
     server.state.withLock { $0.objects[path] = object }
   }
@@ -64,7 +64,7 @@ struct SourceTests {
 
   @Test
   func aStaleObjectIsRevalidatedByItsTag() async throws {
-    put("/photos/old.png", [("Cache-Control", "max-age=0")])
+    put("/photos/old.png", ["Cache-Control": "max-age=0"])
     let pipeline = try makePipeline()
     let request = ImageRequest(url: "s3://photos/old.png")
     #expect(try await pipeline.imageTask(for: request).response.origin == .network)
@@ -77,10 +77,10 @@ struct SourceTests {
   func aBrokenDownloadGoesOnIfTheObjectIsStillTheSame(isSame: Bool) async throws {
     let noise = try EncoderRegistry.standard.encode(Bitmap.testPattern(width: 300, height: 300), as: .png())
     let body = noise + bytes(200_000)
-    server.state.withLock { $0.objects["/photos/big.png"] = FakeS3.Stored(body: body, fields: [], tag: "\"v1\"") }
+    server.state.withLock { $0.objects["/photos/big.png"] = FakeS3.Stored(body: body, fields: [:], tag: "\"v1\"") }
     let (server, gate) = (server, server.server.makeGate())
     server.fail { exchange in
-      exchange.sendHead(200, [("ETag", "\"v1\""), ("Content-Length", "\(body.count)")])
+      exchange.sendHead(200, ["ETag": "\"v1\"", "Content-Length": "\(body.count)"])
       exchange.send(body.prefix(100_000))
       gate.wait()
       if !isSame { server.change { $0.tag = "\"v2\"" } }

@@ -18,7 +18,7 @@ struct DurableTests {
   private final class Bucket: Sendable {
     struct Stored: Sendable {
       let body: Data
-      let fields: [(name: String, value: String)]
+      let fields: HTTPFields
     }
 
     let server: LoopbackServer
@@ -36,8 +36,8 @@ struct DurableTests {
         }
         switch request.method {
         case "PUT":
-          let fields = request.headers.filter { $0[0].lowercased().hasPrefix("x-amz-meta-") }
-          let stored = Stored(body: request.body, fields: fields.map { (name: $0[0], value: $0[1]) })
+          let fields = request.headers.filter { $0.name.lowercased().hasPrefix("x-amz-meta-") }
+          let stored = Stored(body: request.body, fields: fields)
           objects.withLock { $0[request.path] = stored }
           exchange.respond(LoopbackResponse())
         case "DELETE":

@@ -74,7 +74,7 @@ struct DataTaskTests {
   func theURLIsTheOneThatARedirectLedTo() async throws {
     let server = try LoopbackServer()
     server.route("/old", .redirect(to: "/new"))
-    server.route("/new", LoopbackResponse(headers: [("Content-Type", "image/png")], body: file))
+    server.route("/new", LoopbackResponse(headers: ["Content-Type": "image/png"], body: file))
     let pipeline = ImagePipeline.testing(parts) { $0.loader = PatientLoader() }
     let response = try await pipeline.dataTask(for: ImageRequest(url: server.url("/old"))).response
     #expect(response.url?.absoluteString == server.url("/new"))

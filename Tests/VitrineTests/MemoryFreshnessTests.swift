@@ -32,7 +32,7 @@ struct MemoryFreshnessTests {
   }
 
   private func serve(_ body: Data, tag: String? = nil, control: String = "max-age=60", status: Int = 200) {
-    var response = LoopbackResponse(status: status, headers: [("Cache-Control", control)], body: body)
+    var response = LoopbackResponse(status: status, headers: ["Cache-Control": control], body: body)
     response.entityTag = tag
     server.route("/a.png", response)
   }

@@ -18,7 +18,7 @@ struct PipelineCacheTests {
     server = try LoopbackServer()
     let file = try picture.encoded(as: .png)
     for path in ["/a.png", "/b.png"] {
-      server.route(path, LoopbackResponse(headers: [("Cache-Control", "max-age=86400")], body: file))
+      server.route(path, LoopbackResponse(headers: ["Cache-Control": "max-age=86400"], body: file))
     }
     url = try #require(URL(string: server.url("/a.png")))
     pipeline = ImagePipeline(.ephemeral) { [disk] in

@@ -76,7 +76,7 @@ final class PictureServer {
       usleep(useconds_t(UInt64(latency) * 10 * share))
     }
     exchange.respond(
-      LoopbackResponse(headers: [("Cache-Control", "public, max-age=31536000, immutable")], body: body)
+      LoopbackResponse(headers: ["Cache-Control": "public, max-age=31536000, immutable"], body: body)
     )
   }
 }

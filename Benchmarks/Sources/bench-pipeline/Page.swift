@@ -17,7 +17,7 @@ func loadPage(in scratch: URL) async throws -> [PageRow] {
       let body = photographs[number % photographs.count]
       // A remote server: 12 to 43 ms until it answers, then a body in four pieces.
       usleep(useconds_t(12_000 + 1000 * ((number * 7 + index * 5) % 32)))
-      let headers = [("Content-Length", "\(body.count)"), ("Cache-Control", "max-age=86400")]
+      let headers: HTTPFields = ["Content-Length": "\(body.count)", "Cache-Control": "max-age=86400"]
       guard exchange.sendHead(200, headers) else { return }
       let piece = max(1, (body.count + 3) / 4)
       for start in stride(from: 0, to: body.count, by: piece) {

@@ -127,7 +127,7 @@ func serve(folder: String) -> Never {
         exchange.respond(LoopbackResponse(status: 404))
         return
       }
-      exchange.respond(LoopbackResponse(headers: [("Content-Type", "image/jpeg")], body: body))
+      exchange.respond(LoopbackResponse(headers: ["Content-Type": "image/jpeg"], body: body))
     }
     say("\(server.port)")
     // Reached only if a signal ends the wait.

@@ -43,12 +43,12 @@ struct Hosts: Sendable {
         exchange.respond(LoopbackResponse(status: 404))
         return
       }
-      exchange.respond(LoopbackResponse(headers: [("Cache-Control", "max-age=3600")], body: body))
+      exchange.respond(LoopbackResponse(headers: ["Cache-Control": "max-age=3600"], body: body))
     }
     let dripping = try (0..<11).map { _ in
       let server = try LoopbackServer()
       server.route("*") { exchange in
-        exchange.sendHead(200, [("Content-Type", "image/jpeg"), ("Content-Length", "100000")])
+        exchange.sendHead(200, ["Content-Type": "image/jpeg", "Content-Length": "100000"])
         // 150 bytes a second.
         while exchange.send(Data(repeating: 0xFF, count: 15)) { usleep(100_000) }
       }

@@ -48,7 +48,7 @@ struct CancellationTests {
   @Test
   func cancellingInTheBodyClosesTheConnection() async throws {
     server.route("/a") { exchange in
-      exchange.sendHead(200, [("Content-Length", "1000000")])
+      exchange.sendHead(200, ["Content-Length": "1000000"])
       exchange.send(bytes(1000))
       exchange.waitForDisconnect()
     }
@@ -93,7 +93,7 @@ struct CancellationTests {
   @Test(arguments: [true, false])
   func aSinkThatWantsNoMoreEndsTheLoad(atHead: Bool) async throws {
     server.route("/a") {
-      $0.sendHead(200, [("Content-Length", "100000000")]); $0.sendEndlessly(bytes(100_000))
+      $0.sendHead(200, ["Content-Length": "100000000"]); $0.sendEndlessly(bytes(100_000))
     }
     let loader = makeLoader()
     let sink = RecordingSink(onHead: { atHead ? .stop : .proceed }, onBytes: { .stop })

@@ -65,7 +65,7 @@ struct CookieTests {
   func aLoaderWithAJarSendsWhatItWasGivenAlsoOverRedirects() async throws {
     let server = try LoopbackServer()
     var first = LoopbackResponse.redirect(to: "/b")
-    first.headers.append((name: "Set-Cookie", value: "s=1; Path=/"))
+    first.headers.append(name: "Set-Cookie", value: "s=1; Path=/")
     server.route("/a", first)
     server.route("/b", LoopbackResponse())
     let jar = jar

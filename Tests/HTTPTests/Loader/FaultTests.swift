@@ -37,10 +37,10 @@ struct FaultTests {
     server.route("/a") { exchange in
       switch kind {
       case "chunked":
-        exchange.sendHead(200, [("Transfer-Encoding", "chunked")])
+        exchange.sendHead(200, ["Transfer-Encoding": "chunked"])
         while exchange.sendChunk(bytes(10_000)) {}
       case "lying":
-        exchange.sendHead(200, [("Content-Length", "100000000000")])
+        exchange.sendHead(200, ["Content-Length": "100000000000"])
         exchange.sendEndlessly(bytes(10_000))
       default:
         exchange.sendHead(200)
@@ -69,7 +69,7 @@ struct FaultTests {
   @Test
   func aChunkedBodyWithoutItsEndIsTruncated() async throws {
     server.route("/a") { exchange in
-      exchange.sendHead(200, [("Transfer-Encoding", "chunked")])
+      exchange.sendHead(200, ["Transfer-Encoding": "chunked"])
       exchange.sendChunk(bytes(1000))
     }
     try await expectFailure(.truncated)
@@ -78,7 +78,7 @@ struct FaultTests {
   @Test
   func aResetInTheBodyIsTruncated() async throws {
     server.route("/a") { exchange in
-      exchange.sendHead(200, [("Content-Length", "2000")])
+      exchange.sendHead(200, ["Content-Length": "2000"])
       exchange.send(bytes(1000))
       exchange.reset()
     }
@@ -156,7 +156,7 @@ struct FaultTests {
   @Test
   func silenceInTheBodyTimesOut() async throws {
     server.route("/a") { exchange in
-      exchange.sendHead(200, [("Content-Length", "2000")])
+      exchange.sendHead(200, ["Content-Length": "2000"])
       exchange.send(bytes(1000))
       exchange.waitForDisconnect()
     }
@@ -266,8 +266,8 @@ struct MalformedAnswerTests {
   func aBombOfGzipIsNotUnpacked(field: String) async throws {
     let packed = Data([0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3]) + bytes(1000)
     server.route("/a") { exchange in
-      let length = field == "Content-Encoding" ? [(name: "Content-Length", value: "\(packed.count)")] : []
-      exchange.sendHead(200, [(name: field, value: "gzip")] + length)
+      let length: HTTPFields = field == "Content-Encoding" ? ["Content-Length": "\(packed.count)"] : [:]
+      exchange.sendHead(200, [field: "gzip"] + length)
       exchange.send(packed)
     }
     var request = try HTTPRequest.patient(server.url("/a"))
@@ -283,7 +283,7 @@ struct MalformedAnswerTests {
   func aDripThatIsNeverSilentEnds() async throws {
     let gate = server.makeGate()
     server.route("/a") { exchange in
-      exchange.sendHead(200, [("Content-Length", "100000")])
+      exchange.sendHead(200, ["Content-Length": "100000"])
       while exchange.send(Data([0])) { gate.wait() }
     }
     let clock = SystemClock()

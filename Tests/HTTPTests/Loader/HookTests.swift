@@ -213,7 +213,7 @@ struct HookTests {
       if exchange.request["Authorization"] == password {
         exchange.respond(LoopbackResponse(body: bytes(10)))
       } else {
-        let fields = [(name: "WWW-Authenticate", value: "Bearer realm=\"a\"")]
+        let fields: HTTPFields = ["WWW-Authenticate": "Bearer realm=\"a\""]
         exchange.respond(LoopbackResponse(status: 401, headers: fields, body: Data("who?".utf8)))
       }
     }

@@ -16,7 +16,7 @@ struct LoadTests {
     let body = bytes(50_000)
     server.route(
       "/a",
-      LoopbackResponse(headers: [("Content-Type", "image/png"), ("X-A", "1"), ("x-a", "2")], body: body),
+      LoopbackResponse(headers: ["Content-Type": "image/png", "X-A": "1", "x-a": "2"], body: body),
     )
     let (response, data) = try await loader.data(server.url("/a"))
     #expect(response.status == 200)
@@ -46,7 +46,7 @@ struct LoadTests {
 
   @Test
   func cookiesAreNotKept() async throws {
-    server.route("/a", LoopbackResponse(headers: [("Set-Cookie", "a=b; Path=/")]))
+    server.route("/a", LoopbackResponse(headers: ["Set-Cookie": "a=b; Path=/"]))
     _ = try await loader.data(server.url("/a"))
     _ = try await loader.data(server.url("/a"))
     #expect(server.requests.map { $0["cookie"] } == [nil, nil])
@@ -84,7 +84,7 @@ struct LoadTests {
   @Test(arguments: [404, 500, 304, 204])
   func everyStatusIsDelivered(status: Int) async throws {
     server.route("/a") { exchange in
-      exchange.sendHead(status, [("Content-Length", "0")])
+      exchange.sendHead(status, ["Content-Length": "0"])
       exchange.complete()
     }
     #expect(try await loader.data(server.url("/a")).0.status == status)
@@ -106,8 +106,8 @@ struct LoadTests {
   @Test
   func interimResponsesAndTrailersAreSkipped() async throws {
     server.route("/a") { exchange in
-      exchange.sendHead(103, [("Link", "</x>; rel=preload")])
-      exchange.sendHead(200, [("Transfer-Encoding", "chunked"), ("X-A", "b")])
+      exchange.sendHead(103, ["Link": "</x>; rel=preload"])
+      exchange.sendHead(200, ["Transfer-Encoding": "chunked", "X-A": "b"])
       exchange.sendChunk(bytes(10))
       exchange.send(Data("0\r\nX-Trailer: c\r\n\r\n".utf8))
       exchange.complete()
@@ -155,7 +155,7 @@ struct LoadTests {
     #expect(response.headers["content-range"] == "bytes 600-999/1000")
     #expect(data == bytes(1000).dropFirst(600))
     server.route("/b") { exchange in
-      exchange.sendHead(206, [("Content-Range", "bytes 0-9/100"), ("Content-Length", "10")])
+      exchange.sendHead(206, ["Content-Range": "bytes 0-9/100", "Content-Length": "10"])
       exchange.send(bytes(10))
       exchange.complete()
     }

@@ -30,7 +30,7 @@ struct SlowServerTests {
       if isInHead {
         exchange.send(Data("HTTP/1.1 200 OK\r\nX-A: b\r\n".utf8))
       } else {
-        exchange.sendHead(200, [("Content-Length", "100000")])
+        exchange.sendHead(200, ["Content-Length": "100000"])
         exchange.send(Data("a".utf8))
       }
       exchange.waitForDisconnect()
@@ -57,7 +57,7 @@ struct SlowServerTests {
       exchange.complete()
     }
     server.route("/trickle") { exchange in
-      exchange.sendHead(200, [("Content-Length", "100000")])
+      exchange.sendHead(200, ["Content-Length": "100000"])
       exchange.waitForDisconnect()
     }
     let loader = makeLoader()

@@ -62,7 +62,7 @@ struct InterruptedLoadTests {
       }
       let part = exchange.request["Range"].map { $0.dropFirst("bytes=".count).dropLast() }.flatMap { Int($0) }
       guard number > 1 else {
-        exchange.sendHead(200, Self.fields(validator, 1) + [("Content-Length", "\(size)")])
+        exchange.sendHead(200, Self.fields(validator, 1) + ["Content-Length": "\(size)"])
         exchange.send(versions[0].prefix(size / 2))
         return
       }
@@ -70,8 +70,8 @@ struct InterruptedLoadTests {
         return Self.send(versions[1], 200, Self.fields(validator, 2), exchange)
       }
       let (first, last) = (Self.fields(validator, 1), Self.fields(validator, 2))
-      func send(_ start: Int, _ range: String, _ fields: [(name: String, value: String)]) {
-        Self.send(versions[0].dropFirst(start), 206, fields + [("Content-Range", range)], exchange)
+      func send(_ start: Int, _ range: String, _ fields: HTTPFields) {
+        Self.send(versions[0].dropFirst(start), 206, fields + ["Content-Range": range], exchange)
       }
       switch answer {
       case .unavailableOnce where number == 2: Self.send(Data(), 503, [], exchange)
@@ -97,23 +97,24 @@ struct InterruptedLoadTests {
     return Result(version: version, requests: server.counts.requests)
   }
 
-  private static func fields(_ validator: Validator, _ version: Int) -> [(name: String, value: String)] {
-    let date = (name: "Date", value: "Sun, 06 Nov 1994 12:00:00 GMT")
-    return switch validator {
-    case .strongTag: [date, ("ETag", "\"\(version)\"")]
-    case .weakTag: [date, ("ETag", "W/\"\(version)\"")]
-    case .date: [date, ("Last-Modified", "Sun, 06 Nov 1994 0\(version):00:00 GMT")]
-    case .none: [date]
-    }
+  private static func fields(_ validator: Validator, _ version: Int) -> HTTPFields {
+    let validators: HTTPFields =
+      switch validator {
+      case .strongTag: ["ETag": "\"\(version)\""]
+      case .weakTag: ["ETag": "W/\"\(version)\""]
+      case .date: ["Last-Modified": "Sun, 06 Nov 1994 0\(version):00:00 GMT"]
+      case .none: [:]
+      }
+    return ["Date": "Sun, 06 Nov 1994 12:00:00 GMT"] + validators
   }
 
   private static func send(
     _ body: Data,
     _ status: Int,
-    _ fields: [(name: String, value: String)],
+    _ fields: HTTPFields,
     _ exchange: LoopbackExchange,
   ) {
-    exchange.sendHead(status, fields + [("Content-Length", "\(body.count)")])
+    exchange.sendHead(status, fields + ["Content-Length": "\(body.count)"])
     exchange.send(body)
     exchange.complete()
   }

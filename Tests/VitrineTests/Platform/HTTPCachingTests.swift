@@ -34,15 +34,15 @@ struct HTTPCachingTests {
 
   private func paths() -> [String] { server.requests.map(\.path) }
 
-  private func answer(_ path: String, _ control: String? = nil, status: Int = 200, _ more: [(String, String)] = []) {
-    let headers = control.map { [("Cache-Control", $0)] + more } ?? more
+  private func answer(_ path: String, _ control: String? = nil, status: Int = 200, _ more: HTTPFields = [:]) {
+    let headers = control.map { ["Cache-Control": $0] + more } ?? more
     let (body, tag) = status == 200 ? (file, "\"1\"") : (Data(), nil)
     server.route(path, LoopbackResponse(status: status, headers: headers, body: body, entityTag: tag))
   }
 
   private func redirect(_ path: String, to other: String, _ control: String? = nil, status: Int = 302) {
     var response = LoopbackResponse.redirect(to: other, status: status)
-    if let control { response.headers.append(("Cache-Control", control)) }
+    if let control { response.headers.append(name: "Cache-Control", value: control) }
     server.route(path, response)
   }
 
@@ -104,10 +104,10 @@ struct HTTPCachingTests {
   }
 
   /// RFC 9111 3 and 4.3.4: a 304 updates the fields of what is stored, and with these nothing may be stored.
-  @Test(arguments: [("no-store", []), ("max-age=60", [("Vary", "*")])] as [(String, [(String, String)])])
+  @Test(arguments: [("no-store", [:]), ("max-age=60", ["Vary": "*"])] as [(String, HTTPFields)])
   func whatAConfirmationForbidsToStoreIsServedOnceMoreAndKeptNowhere(
     control: String,
-    more: [(String, String)],
+    more: HTTPFields,
   ) async throws {
     let pipeline = makePipeline { $0.storagePolicy = .both }
     let small = ImageRequest(url: server.url("/a"), size: .pixels(16, 16))
@@ -150,7 +150,7 @@ struct HTTPCachingTests {
   @Test
   func anErrorIsReusedWhileItIsFreshWithItsAge() async throws {
     let pipeline = makePipeline()
-    answer("/a", "max-age=60", status: 404, [("Age", "50, 0")])
+    answer("/a", "max-age=60", status: 404, ["Age": "50, 0"])
     #expect(await failure(request("/a"), pipeline)?.status == 404)
     parts.clock.advance(by: .seconds(4))
 
@@ -170,7 +170,9 @@ struct HTTPCachingTests {
   func anErrorWithADateIsReusedHeuristically() async throws {
     let pipeline = makePipeline()
     // Ten hours before, by the clock of the test.
-    let dates = [("Last-Modified", "Sat, 08 Sep 2001 15:46:40 GMT"), ("Date", "Sun, 09 Sep 2001 01:46:40 GMT")]
+    let dates: HTTPFields = [
+      "Last-Modified": "Sat, 08 Sep 2001 15:46:40 GMT", "Date": "Sun, 09 Sep 2001 01:46:40 GMT",
+    ]
     answer("/gone", status: 410, dates)
     answer("/forbidden", status: 403, dates)
     for path in ["/gone", "/gone", "/forbidden", "/forbidden"] { _ = await failure(request(path), pipeline) }
@@ -207,7 +209,7 @@ struct HTTPCachingTests {
   @Test
   func anErrorThatVariesIsForThoseWhoAskTheSameWay() async throws {
     let pipeline = makePipeline()
-    answer("/a", "max-age=60", status: 404, [("Vary", "Accept-Language")])
+    answer("/a", "max-age=60", status: 404, ["Vary": "Accept-Language"])
     for language in ["eo", "eo", "de"] { _ = await failure(request("/a", ["Accept-Language": language]), pipeline) }
     #expect(server.counts.requests == 2)
   }
@@ -222,7 +224,7 @@ struct HTTPCachingTests {
     let file = file
     server.route("/a") { exchange in
       let isNew = exchange.request["Authorization"] == "new"
-      let headers = remembers ? [] : [("Cache-Control", "max-age=600")]
+      let headers: HTTPFields = remembers ? [:] : ["Cache-Control": "max-age=600"]
       exchange.respond(LoopbackResponse(status: isNew ? 200 : 401, headers: headers, body: isNew ? file : Data()))
     }
     _ = await failure(request("/a"), pipeline)

@@ -270,7 +270,7 @@ struct PipelineMethodTests {
   @Test
   func overARealConnectionMethodAndBodyArrive() async throws {
     let server = try LoopbackServer()
-    server.route("/render", LoopbackResponse(headers: [("Cache-Control", "max-age=60")], body: file))
+    server.route("/render", LoopbackResponse(headers: ["Cache-Control": "max-age=60"], body: file))
     let pipeline = ImagePipeline.testing(parts) { $0.loader = PatientLoader() }
     let request = ImageRequest(try HTTPRequest(server.url("/render"), headers: ["Content-Type": "text/plain"]))
     var drawn = request

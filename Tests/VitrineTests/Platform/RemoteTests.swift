@@ -31,7 +31,7 @@ struct RemoteTests {
   }
 
   private func response(_ body: Data? = nil, maxAge: Int = 60, tag: String? = nil) -> LoopbackResponse {
-    var response = LoopbackResponse(headers: [("Cache-Control", "max-age=\(maxAge)")], body: body ?? file)
+    var response = LoopbackResponse(headers: ["Cache-Control": "max-age=\(maxAge)"], body: body ?? file)
     response.entityTag = tag
     return response
   }

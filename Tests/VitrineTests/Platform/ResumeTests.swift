@@ -613,12 +613,12 @@ struct ResumeTests {
     let isBroken = Lock(true)
     server.route("/a.png") { exchange in
       guard isBroken.withLock({ $0 }) else {
-        exchange.respond(LoopbackResponse(headers: [("Cache-Control", "max-age=60")], body: file, entityTag: "\"a\""))
+        exchange.respond(LoopbackResponse(headers: ["Cache-Control": "max-age=60"], body: file, entityTag: "\"a\""))
         return
       }
       exchange.sendHead(
         200,
-        [("ETag", "\"a\""), ("Content-Length", "\(file.count)"), ("Cache-Control", "max-age=60")],
+        ["ETag": "\"a\"", "Content-Length": "\(file.count)", "Cache-Control": "max-age=60"],
       )
       exchange.send(file.prefix(600_000))
       gate.wait()
