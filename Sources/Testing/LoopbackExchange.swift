@@ -1,5 +1,5 @@
 public import VitrineHTTP
-public import VitrineRuntime
+import VitrineRuntime
 
 /// A request that a ``LoopbackServer`` has received.
 public struct LoopbackRequest: Sendable, Hashable {
