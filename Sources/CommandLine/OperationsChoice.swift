@@ -21,7 +21,6 @@ struct OperationsChoice: Sendable {
         } else if parsed.bytes(.mode) != nil {
           throw ImageOperationError("resizing_type", "sets the mode if there is no --size")
         }
-        try operations.check()
         guard !operations.pictureNames.contains("") else {
           throw ImageOperationError("watermark", "needs a picture, as in watermark:logo.png:se")
         }

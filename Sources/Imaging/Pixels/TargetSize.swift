@@ -28,7 +28,9 @@ public struct TargetSize: Hashable, Sendable, CustomStringConvertible {
   /// A Boolean value that indicates whether an image smaller than the box is enlarged.
   ///
   /// Defaults to `false`.
-  public var enlarges: Bool
+  public var enlarges: Bool {
+    didSet { rules?.enlarges = enlarges }
+  }
   /// The part of the image that stays when ``Mode/fill`` crops it.
   ///
   /// Defaults to ``Anchor/center``.
@@ -37,6 +39,20 @@ public struct TargetSize: Hashable, Sendable, CustomStringConvertible {
   ///
   /// Sizes are equal if they are in pixels.
   public private(set) var scale = 1.0
+
+  /// The rules of a thumbnail server, which count in place of the rest; `nil` for none.
+  package private(set) var rules: FitRules?
+
+  /// Makes a box with the rules of a thumbnail server.
+  package init(_ rules: FitRules) {
+    self.init(
+      width: rules.width > 0 ? rules.width * rules.zoomX * rules.ratio : nil,
+      height: rules.height > 0 ? rules.height * rules.zoomY * rules.ratio : nil,
+      mode: rules.fit == .force || rules.zoomX != rules.zoomY ? .exact : rules.fit == .fit ? .fit : .fill,
+      enlarges: rules.enlarges,
+    )
+    self.rules = rules
+  }
 
   init(width: Double?, height: Double?, mode: Mode, anchor: Anchor = .center, enlarges: Bool) {
     self.width = width
@@ -98,7 +114,7 @@ public struct TargetSize: Hashable, Sendable, CustomStringConvertible {
   /// Returns `true` if all but the scales are equal.
   public static func == (left: Self, right: Self) -> Bool {
     left.width == right.width && left.height == right.height && left.mode == right.mode
-      && left.enlarges == right.enlarges && left.anchor == right.anchor
+      && left.enlarges == right.enlarges && left.anchor == right.anchor && left.rules == right.rules
   }
 
   /// Hashes all but the scale.
@@ -108,6 +124,7 @@ public struct TargetSize: Hashable, Sendable, CustomStringConvertible {
     hasher.combine(mode)
     hasher.combine(enlarges)
     hasher.combine(anchor)
+    hasher.combine(rules)
   }
 }
 
@@ -130,6 +147,10 @@ package struct SamplingPlan: Hashable, Sendable {
   package init(_ size: TargetSize?, width: Int, height: Int) throws(ImageError) {
     self.init(width: width, height: height)
     guard let size else { return }
+    if let rules = size.rules {
+      self.init(rules, width: width, height: height)
+      return
+    }
     for length in [size.width, size.height] {
       guard let length else { continue }
       guard length.isFinite, length > 0, length < 1e9 else {
@@ -182,6 +203,7 @@ package struct SamplingPlan: Hashable, Sendable {
 extension TargetSize {
   /// The box, the mode and other values than the defaults: `300x200 fill`.
   public var description: String {
+    if let rules { return rules.text }
     var parts = [box, mode.rawValue]
     if anchor != .center { parts.append("anchored at \(anchor.x), \(anchor.y)") }
     if enlarges { parts.append("enlarging") }

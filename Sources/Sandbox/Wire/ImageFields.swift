@@ -128,6 +128,12 @@ extension Message {
   }
 
   private mutating func code(_ size: inout TargetSize) throws(Malformed) {
+    var rules = size.rules
+    try code(&rules, "box", from: FitRules()) { (message, rules) throws(Malformed) in try message.code(&rules) }
+    if let rules {
+      size = TargetSize(rules)
+      return
+    }
     // Lengths that cannot be used are refused where they are used.
     var (width, height) = (size.width, size.height)
     var (mode, enlarges, x, y) = (size.mode, size.enlarges, size.anchor.x, size.anchor.y)
@@ -146,6 +152,32 @@ extension Message {
     case (nil, nil): throw Malformed(field: "size")
     }
     size.anchor = Anchor(x: x, y: y)
+  }
+
+  private mutating func code(_ rules: inout FitRules) throws(Malformed) {
+    let (lengths, factors, distances) = (0...1e9, 1e-9...1e9, -1e9...1e9)
+    try code(&rules.fit, "box")
+    try code(&rules.width, "box", in: lengths)
+    try code(&rules.height, "box", in: lengths)
+    try code(&rules.minimumWidth, "box", in: lengths)
+    try code(&rules.minimumHeight, "box", in: lengths)
+    try code(&rules.zoomX, "box", in: factors)
+    try code(&rules.zoomY, "box", in: factors)
+    try code(&rules.ratio, "box", in: factors)
+    try code(&rules.enlarges, "box")
+    try code(&rules.extends, "box")
+    var (place, isFocus, x, y): (Gravity.Place, Bool, Double, Double) =
+      switch rules.gravity {
+      case .place(let place, let x, let y): (place, false, x, y)
+      case .focus(let x, let y): (.center, true, x, y)
+      // The decoder keeps no part by its contents.
+      case .smart: (.center, false, 0, 0)
+      }
+    try code(&place, "gravity")
+    try code(&isFocus, "gravity")
+    try code(&x, "gravity", in: distances)
+    try code(&y, "gravity", in: distances)
+    rules.gravity = isFocus ? .focus(x: x, y: y) : .place(place, x: x, y: y)
   }
 
   /// Codes a number that need not be finite.

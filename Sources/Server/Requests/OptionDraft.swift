@@ -92,7 +92,6 @@ struct OptionDraft {
     guard sides.width * sides.height <= Double(configuration.maxPixels) else {
       throw RequestError(400, "there are more than \(configuration.maxPixels) pixels")
     }
-    try Self.asked { () throws(ImageOperationError) in try options.operations.check() }
   }
 
   /// Returns the request.

@@ -112,6 +112,7 @@ final class RequestKeys: Sendable {
       key.append(fields.size?.enlarges ?? false)
       key.append(fields.size?.anchor.x)
       key.append(fields.size?.anchor.y)
+      if fields.size?.rules != nil { key.append(fields.size?.description) }
       fields.decoding.append(to: &key)
       if source.isThumbnail { key.append(Decoding.thumbnailMark) }
       decodeEnd = key.count

@@ -179,7 +179,7 @@ extension Bitmap {
   }
 
   /// Returns the image on a canvas, inside of it, with its first pixel at `x`, `y`.
-  fileprivate func placed(
+  func placed(
     x left: Double,
     y top: Double,
     width: Double,

@@ -166,6 +166,14 @@ public struct ImageProcessor: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
+  /// Makes a processor that receives the whole image container, and knows the limits and whether it is still wanted.
+  static func customContainerInContext(
+    id: String,
+    _ body: @escaping @Sendable (ImageContainer, ProcessingContext) throws -> ImageContainer,
+  ) -> ImageProcessor {
+    ImageProcessor(identifier: "container(\(id))", processesPreviews: true, body)
+  }
+
   // MARK: Running
 
   /// Returns the changed image.

@@ -33,7 +33,7 @@ extension ImageOperation {
 
   package static let resizingType = ImageOperation(
     "resizing_type rt",
-    [.init("type", .choice(ResizeBox.Fit.allCases.map(\.rawValue)), initially: .text("fit"))],
+    [.init("type", .choice(FitRules.Fit.allCases.map(\.rawValue)), initially: .text("fit"))],
     keepsWhenEmpty: true,
     "rt:fill",
     "Sets the way into the box.",
@@ -186,8 +186,8 @@ extension ImageOperation {
       )
     },
   ) { values, context in
-    let gravity = values.gravity("gravity") ?? context.gravity
-    return [ResizeBox.processor(width: values.amount("width"), height: values.amount("height"), gravity)]
+    let gravity = values.gravity("gravity") ?? context.box.rules.gravity
+    return [ResizeBox.cropping(width: values.amount("width"), height: values.amount("height"), gravity)]
   }
 
   // MARK: - After the resize
@@ -268,15 +268,11 @@ extension ImageOperation {
     "ex:1",
     "Puts the image on a canvas of the size of the box.",
     isOff: { !$0.flag("extend") },
-    size: { _, sides, context in
-      Sides(width: max(sides.width, context.box.width), height: max(sides.height, context.box.height))
-    },
+    size: { _, sides, context in context.box.extended(sides) },
   ) { values, context in
     let box = context.box
     guard box.width > 0 || box.height > 0 else { return [] }
-    let (anchor, offset) = context.placement(values.gravity("gravity"))
-    let sides = [box.width, box.height].map { $0 > 0 ? Length.pixels($0) : .fraction(1) }
-    return [.canvas(width: sides[0], height: sides[1], at: anchor, offset: offset, color: context.canvasColor)]
+    return [box.canvas(values.gravity("gravity"), context.canvasColor, "size") { box.extended($0) }]
   }
 
   package static let extendAspectRatio = ImageOperation(
@@ -289,19 +285,11 @@ extension ImageOperation {
     "exar:1",
     "Puts the image on a canvas of the shape of the box.",
     isOff: { !$0.flag("extend") },
-    size: { _, sides, context in
-      let (width, height) = (context.box.width, context.box.height)
-      guard width > 0, height > 0 else { return sides }
-      return Sides(
-        width: max(sides.width, (sides.height * width / height).rounded()),
-        height: max(sides.height, (sides.width * height / width).rounded()),
-      )
-    },
+    size: { _, sides, context in context.box.shaped(sides) },
   ) { values, context in
     let box = context.box
     guard box.width > 0, box.height > 0 else { return [] }
-    let (anchor, offset) = context.placement(values.gravity("gravity"))
-    return [.canvas(aspectRatio: box.width / box.height, at: anchor, offset: offset, color: context.canvasColor)]
+    return [box.canvas(values.gravity("gravity"), context.canvasColor, "shape") { box.shaped($0) }]
   }
 
   private static let edges = ["top", "right", "bottom", "left"]
@@ -319,12 +307,12 @@ extension ImageOperation {
     },
     isOff: { values in edges.allSatisfy { values.amount($0) == 0 } },
     size: { values, sides, context in
-      let lengths = edges.map { (values.amount($0) * context.box.ratio).rounded() }
+      let lengths = edges.map { Gravity.even(values.amount($0) * context.box.ratio) }
       return Sides(width: sides.width + lengths[1] + lengths[3], height: sides.height + lengths[0] + lengths[2])
     },
   ) { values, context in
     let (sides, color) = (
-      edges.map { (values.amount($0) * context.box.ratio).rounded() }.map(Length.pixels), context.canvasColor,
+      edges.map { Gravity.even(values.amount($0) * context.box.ratio) }.map(Length.pixels), context.canvasColor,
     )
     return [.padding(top: sides[0], right: sides[1], bottom: sides[2], left: sides[3], color: color)]
   }

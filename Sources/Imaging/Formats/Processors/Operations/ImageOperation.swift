@@ -11,9 +11,7 @@ package struct ImageOperation: Sendable {
 
   /// The surroundings of an operation: the box, and the values of other operations.
   package struct Context: Sendable {
-    let box: ResizeBox
-    /// The gravity of the box.
-    let gravity: Gravity
+    var box: ResizeBox
     /// The colour of canvases.
     let canvasColor: PixelColor
     /// Pictures by their names; the name of the server's picture is empty.
@@ -36,8 +34,6 @@ package struct ImageOperation: Sendable {
   /// Returns whether the values change nothing, so that they are the same as none.
   let isOff: @Sendable (Values) -> Bool
   /// Returns the size of an image of the given size afterwards, or the largest where the pixels decide.
-  ///
-  /// Before the resize, an operation that needs no original undoes its own effect, as turning by a right angle does.
   let size: SizeEffect
   /// Makes the processors.
   let processors: Making

@@ -3,7 +3,7 @@
 /// ```swift
 /// let operations = try ImageOperations("resize:fill:400:300|gravity:smart|blur:4|watermark:logo:se")
 /// let plan = try operations.plan(pictures: ["logo": logo])
-/// var image = try Bitmap(decoding: data, size: plan.size)
+/// var image = try DecoderRegistry.standard.decode(data, DecodeOptions(size: plan.size))
 /// for processor in plan.processors { image = try processor.process(image) }
 /// ```
 /// An operation is a name and values between colons; values that are left out have their defaults, and of two with the
@@ -116,20 +116,49 @@ public struct ImageOperations: Sendable, Hashable {
 
   /// Returns the work that the operations are.
   ///
-  /// An image is decoded at the size that is shown, unless what is shown depends on the original: with `crop`, `trim`,
-  /// the type `auto`, least sizes, and a `gravity` other than a plain place, all of it is decoded.
+  /// An image is decoded at the size that is shown, unless the shown part depends on all pixels of the original: with
+  /// `crop`, `trim`, and a smart `gravity`, all of it is decoded.
   ///
   /// - Parameter pictures: Pictures by the names that `watermark` gives them. Defaults to none.
   /// - Returns: The plan.
-  /// - Throws: ``ImageOperationError`` if a picture is missing, or if operations do not go together.
+  /// - Throws: ``ImageOperationError`` if a picture is missing.
   public func plan(pictures: [String: Bitmap] = [:]) throws(ImageOperationError) -> Plan {
-    try check()
     let context = context(pictures)
     let isSimple = isSimple(context)
-    let resizing = isSimple ? context.box.cropping(context.anchor) : context.box.resizing(context.gravity)
-    let processors =
-      try make(ImageOperation.beforeResize, context) + resizing + make(ImageOperation.afterResize, context)
-    return Plan(size: isSimple ? decodedSize(context) : nil, processors: processors)
+    let size = isSimple ? context.box.size(turnedBy: self[.rotate]?.amount("angle") ?? 0) : nil
+    let before = try make(ImageOperation.beforeResize, context)
+    let resizing = isSimple ? [] : [context.box.resizing]
+    let after = try make(ImageOperation.afterResize, context)
+    guard context.box.ratio != 1, !after.isEmpty else {
+      return Plan(size: size, processors: before + resizing + after)
+    }
+    return Plan(size: size, processors: [steps(before, resizing, after, context)])
+  }
+
+  /// Returns all steps as one, since a ratio depends on the size of the image, and distances on the ratio.
+  private func steps(
+    _ before: [ImageProcessor],
+    _ resizing: [ImageProcessor],
+    _ after: [ImageProcessor],
+    _ context: ImageOperation.Context,
+  ) -> ImageProcessor {
+    let names = (before + resizing + after).map(\.identifier) + [context.box.rules.text]
+    return .customContainerInContext(id: "thumbnail \(names.joined(separator: " > "))") { image, processing in
+      // A decoder that has fitted the image has left its size in the header.
+      let isTurned = [90, 270].contains(self[.rotate]?.amount("angle") ?? 0)
+      let (width, height) = (Double(image.info.width), Double(image.info.height))
+      var sides = ImageOperation.Sides(width: isTurned ? height : width, height: isTurned ? width : height)
+      var bitmap = image.bitmap
+      for step in before { bitmap = try step.process(bitmap, processing) }
+      if !resizing.isEmpty {
+        sides = ImageOperation.Sides(width: Double(bitmap.width), height: Double(bitmap.height))
+      }
+      for step in resizing { bitmap = try step.process(bitmap, processing) }
+      var context = context
+      context.box = context.box.fitted(sides)
+      for step in try make(ImageOperation.afterResize, context) { bitmap = try step.process(bitmap, processing) }
+      return image.replacing(bitmap)
+    }
   }
 
   private func make(
@@ -150,21 +179,13 @@ public struct ImageOperations: Sendable, Hashable {
     steps.reduce(sides) { sides, step in self[step].map { step.size($0, sides, context) } ?? sides }
   }
 
-  /// Throws if operations do not go together.
-  package func check() throws(ImageOperationError) {
-    let box = ResizeBox(self)
-    guard box.width > 0 || box.height > 0 || self[.zoom] == nil else {
-      throw ImageOperationError("zoom", "needs a width or a height")
-    }
-  }
-
   /// The sides that the result has at most, as far as the operations tell: open ones have only their padding.
   package var mostSides: ImageOperation.Sides {
     let context = context([:])
     let box = context.box
     let sides = ImageOperation.Sides(
-      width: max(box.width, box.minimumWidth),
-      height: max(box.height, box.minimumHeight),
+      width: max(box.width, (box.rules.minimumWidth * box.ratio).rounded()),
+      height: max(box.height, (box.rules.minimumHeight * box.ratio).rounded()),
     )
     return size(sides, after: ImageOperation.afterResize, context)
   }
@@ -174,7 +195,6 @@ public struct ImageOperations: Sendable, Hashable {
     let background = self[.background]?.color("color").flatMap { $0.alpha == 255 ? $0 : nil }
     return ImageOperation.Context(
       box: ResizeBox(self),
-      gravity: self[.gravity]?.gravity("gravity") ?? .center,
       canvasColor: background ?? .clear,
       pictures: pictures,
     )
@@ -183,39 +203,14 @@ public struct ImageOperations: Sendable, Hashable {
   /// Returns whether a decoder can fit the image into the box.
   private func isSimple(_ context: ImageOperation.Context) -> Bool {
     let earlier = ImageOperation.beforeResize.filter { self[$0] != nil }
-    let box = context.box
-    guard !earlier.contains(where: \.needsOriginal), box.minimumWidth == 0, box.minimumHeight == 0 else { return false }
-    guard box.width > 0, box.height > 0 else { return true }
-    switch box.fit {
-    case .fit, .force: return true
-    case .auto: return false
-    case .fill, .fillDown:
-      guard case .place(let place, let x, let y) = context.gravity, (x, y) == (0, 0) else { return false }
-      // Another corner of the decoded image becomes the named one.
-      return place == .center || earlier.isEmpty
-    }
-  }
-
-  /// Returns the size for a decoder, which sees the image before it is turned.
-  private func decodedSize(_ context: ImageOperation.Context) -> TargetSize? {
-    let box = context.box
-    let own = ImageOperation.Sides(width: box.width, height: box.height)
-    let sides = size(own, after: ImageOperation.beforeResize, context)
-    switch (sides.width > 0, sides.height > 0) {
-    case (true, false): return .pixels(width: sides.width, enlarges: box.enlarges)
-    case (false, true): return .pixels(height: sides.height, enlarges: box.enlarges)
-    case (false, false): return nil
-    case (true, true):
-      let mode: TargetSize.Mode = box.fit == .force ? .exact : box.crops ? .fill : .fit
-      return .pixels(sides.width, sides.height, mode, anchor: context.anchor, enlarges: box.enlarges)
-    }
+    let (box, gravity) = (context.box, context.box.rules.gravity)
+    guard !earlier.contains(where: \.needsOriginal) else { return false }
+    // Another corner of the decoded image becomes the named one.
+    return !box.crops || gravity == .center || gravity != .smart && earlier.isEmpty
   }
 }
 
 extension ImageOperation.Context {
-  /// The place of the gravity, without distances.
-  var anchor: Anchor { if case .place(let place, _, _) = gravity { place.anchor } else { .center } }
-
   /// Returns an anchor and the distance from there.
   func placement(_ gravity: Gravity?) -> (anchor: Anchor, offset: (x: Length, y: Length)) {
     guard case .place(let place, let x, let y) = gravity else { return (.center, (.zero, .zero)) }
@@ -223,7 +218,7 @@ extension ImageOperation.Context {
   }
 
   private func offset(_ distance: Double, _ anchor: Double) -> Length {
-    let inwards = ResizeBox.inwards(distance, anchor)
+    let inwards = anchor == 1 ? -distance : distance
     return abs(distance) < 1 ? .fraction(inwards) : .pixels(inwards * box.ratio)
   }
 }

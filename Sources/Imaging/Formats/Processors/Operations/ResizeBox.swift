@@ -1,193 +1,150 @@
-/// The box into which an image is resized, and sizes and places where they depend on the original's.
+/// The box of operations: its rules, and what they come to for an image.
 package struct ResizeBox: Sendable, Hashable {
-  /// The way in which the image is fitted into the box.
-  package enum Fit: String, Sendable, Hashable, CaseIterable {
-    /// Inside the box, keeping the aspect ratio.
-    case fit
-    /// Covering the box, keeping the aspect ratio, cropped to it.
-    case fill
-    /// Like ``fill``; an image that is too small is cropped to the aspect ratio of the box.
-    case fillDown = "fill-down"
-    /// Stretched to the box.
-    case force
-    /// ``fill`` if the image and the box are both landscape or both portrait, otherwise ``fit``.
-    case auto
-  }
-
-  let fit: Fit
-  /// The width in pixels, at least 1; 0 for any.
+  package let rules: FitRules
+  /// The width in pixels of the result, at least 1; 0 for any.
   package let width: Double
   /// The height, like ``width``.
   package let height: Double
-  let minimumWidth: Double
-  let minimumHeight: Double
-  let enlarges: Bool
   /// The factor of distances.
   let ratio: Double
 
-  /// Makes the box that operations describe.
+  /// Makes the box that operations describe, as large as it is for an image with enough pixels.
   package init(_ operations: ImageOperations) {
-    let ratio = operations[number: .pixelRatio] ?? 1
-    func side(_ operation: ImageOperation, _ zoom: String) -> Double {
-      guard let length = operations[number: operation] else { return 0 }
-      return max(1, (length * (operations[.zoom]?.number(zoom) ?? 1) * ratio).rounded())
+    var rules = FitRules()
+    rules.fit = operations[.resizingType]?.text("type").flatMap(FitRules.Fit.init) ?? .fit
+    (rules.width, rules.height) = (operations[number: .width] ?? 0, operations[number: .height] ?? 0)
+    (rules.zoomX, rules.zoomY) = (operations[.zoom]?.number("x") ?? 1, operations[.zoom]?.number("y") ?? 1)
+    rules.ratio = operations[number: .pixelRatio] ?? 1
+    rules.minimumWidth = operations[number: .minimumWidth] ?? 0
+    rules.minimumHeight = operations[number: .minimumHeight] ?? 0
+    (rules.enlarges, rules.extends) = (operations[.enlarge] != nil, operations[.extend] != nil)
+    rules.gravity = operations[.gravity]?.gravity("gravity") ?? .center
+    self.rules = rules
+    ratio = rules.ratio
+    func side(_ length: Double, _ zoom: Double) -> Double {
+      length > 0 ? max(1, (length * zoom * rules.ratio).rounded()) : 0
     }
-    func least(_ operation: ImageOperation) -> Double { ((operations[number: operation] ?? 0) * ratio).rounded() }
-    fit = operations[.resizingType]?.text("type").flatMap(Fit.init) ?? .fit
-    (width, height) = (side(.width, "x"), side(.height, "y"))
-    (minimumWidth, minimumHeight) = (least(.minimumWidth), least(.minimumHeight))
-    enlarges = operations[.enlarge] != nil
-    self.ratio = ratio
+    (width, height) = (side(rules.width, rules.zoomX), side(rules.height, rules.zoomY))
   }
 
-  /// A Boolean value that indicates whether an image is cropped to the box.
-  var crops: Bool { (fit == .fill || fit == .fillDown) && width > 0 && height > 0 }
-
-  /// Returns the size of the whole image before it is cropped to the box.
-  func scaled(width w: Double, height h: Double) -> (width: Double, height: Double) {
-    let (x, y) = scales(w, h)
-    // The least sizes come last, and enlarge.
-    let least = max(1, minimumWidth / (w * x), minimumHeight / (h * y))
-    return (max(1, (w * x * least).rounded()), max(1, (h * y * least).rounded()))
+  private init(_ rules: FitRules, _ result: FitRules.Result) {
+    (self.rules, width, height, ratio) = (rules, result.boxWidth, result.boxHeight, result.ratio)
   }
 
-  private func scales(_ w: Double, _ h: Double) -> (Double, Double) {
-    let most = enlarges ? Double.infinity : 1
-    let (x, y) = (width > 0 ? width / w : nil, height > 0 ? height / h : nil)
-    guard let x, let y else {
-      let scale = min(x ?? y ?? 1, most)
-      return (scale, scale)
+  /// The box for an image.
+  func fitted(_ image: ImageOperation.Sides) -> ResizeBox {
+    ResizeBox(rules, rules.fitted(image.width, image.height))
+  }
+
+  /// A Boolean value that indicates whether an image may be cropped to the box.
+  var crops: Bool {
+    rules.minimumWidth > 0 || rules.minimumHeight > 0
+      || ![.fit, .force].contains(rules.fit) && (rules.width > 0 && rules.height > 0)
+  }
+
+  /// A Boolean value that indicates whether an image may be resized.
+  var isOpen: Bool {
+    var plain = FitRules()
+    (plain.fit, plain.enlarges, plain.extends, plain.gravity) = (
+      rules.fit, rules.enlarges, rules.extends, rules.gravity,
+    )
+    return rules == plain
+  }
+
+  /// The size for a decoder of an image that is turned by `angle` afterwards.
+  func size(turnedBy angle: Double) -> TargetSize? {
+    guard !isOpen else { return nil }
+    let rules = [90, 270].contains(angle) ? rules.turned : rules
+    guard rules.fit == .fit, rules.ratio == 1, (rules.zoomX, rules.zoomY) == (1, 1), !crops else {
+      return TargetSize(rules)
     }
-    if fit == .force { return (min(x, most), min(y, most)) }
-    let fills =
-      switch fit {
-      case .fit, .force: false
-      case .fill, .fillDown: true
-      case .auto: (w >= h) == (width >= height)
-      }
-    let scale = min(fills ? max(x, y) : min(x, y), most)
-    return (scale, scale)
-  }
-
-  /// Returns the size to which an image is cropped.
-  func cropped(width w: Double, height h: Double) -> (width: Double, height: Double) {
-    let (boxWidth, boxHeight) = (width > 0 ? min(width, w) : w, height > 0 ? min(height, h) : h)
-    guard fit == .fillDown, width > 0, height > 0, boxWidth < width || boxHeight < height else {
-      return (boxWidth, boxHeight)
+    return switch (rules.width > 0, rules.height > 0) {
+    case (true, false): .pixels(width: rules.width, enlarges: rules.enlarges)
+    case (false, true): .pixels(height: rules.height, enlarges: rules.enlarges)
+    default: .pixels(rules.width, rules.height, enlarges: rules.enlarges)
     }
-    let scale = min(boxWidth / width, boxHeight / height)
-    return (max(1, (width * scale).rounded()), max(1, (height * scale).rounded()))
   }
-
-  /// Returns the place of a part of an image, within the image.
-  static func origin(
-    of part: (width: Double, height: Double),
-    in image: (width: Double, height: Double),
-    _ gravity: Gravity,
-    ratio: Double,
-  ) -> (x: Double, y: Double) {
-    let (spaceX, spaceY) = (image.width - part.width, image.height - part.height)
-    var (x, y) = (spaceX / 2, spaceY / 2)
-    switch gravity {
-    case .place(let place, let offsetX, let offsetY):
-      let anchor = place.anchor
-      x = spaceX * anchor.x + inwards(length(offsetX, ratio, of: image.width), anchor.x)
-      y = spaceY * anchor.y + inwards(length(offsetY, ratio, of: image.height), anchor.y)
-    case .focus(let focusX, let focusY):
-      x = image.width * focusX - part.width / 2
-      y = image.height * focusY - part.height / 2
-    case .smart: break
-    }
-    return (min(max(x.rounded(), 0), spaceX), min(max(y.rounded(), 0), spaceY))
-  }
-
-  /// Returns a distance in pixels; below 1 it is a fraction.
-  private static func length(_ distance: Double, _ ratio: Double, of side: Double) -> Double {
-    abs(distance) < 1 ? distance * side : distance * ratio
-  }
-
-  /// Turns a distance around at the far edge.
-  static func inwards(_ distance: Double, _ anchor: Double) -> Double { anchor == 1 ? -distance : distance }
 }
 
 extension ResizeBox {
-  /// The name of the geometry for keys.
-  private var name: String {
-    let numbers = [width, height, minimumWidth, minimumHeight].map(DecimalText.of).joined(separator: " ")
-    return "\(fit.rawValue) \(numbers)\(enlarges ? " enlarging" : "")"
-  }
-
-  /// Returns the steps on an image that a decoder has fitted into the box.
-  func cropping(_ anchor: Anchor) -> [ImageProcessor] {
-    fit == .fillDown && crops ? [.crop(aspectRatio: width / height, anchor: anchor)] : []
-  }
-
-  /// Returns the steps on an image that has been decoded whole.
-  func resizing(_ gravity: Gravity) -> [ImageProcessor] { [resizing] + cropping(gravity) }
-
-  private var resizing: ImageProcessor {
-    .customInContext(id: "thumbnail size \(name)") { bitmap, context in
-      let size = scaled(width: Double(bitmap.width), height: Double(bitmap.height))
-      return try bitmap.resized(
-        to: .pixels(size.width, size.height, .exact, enlarges: true),
+  /// The step on an image that has been decoded whole.
+  var resizing: ImageProcessor {
+    .customInContext(id: "thumbnail \(rules.text)") { [rules] bitmap, context in
+      let result = rules.fitted(Double(bitmap.width), Double(bitmap.height))
+      let image = try bitmap.resized(
+        to: .pixels(result.width, result.height, .exact, enlarges: true),
         limits: context.limits,
         isCancelled: context.isCancelled,
       )
-    }
-  }
-
-  /// Returns the steps that crop a resized image to the box.
-  private func cropping(_ gravity: Gravity) -> [ImageProcessor] {
-    guard width > 0 || height > 0 else { return [] }
-    guard gravity != .smart else {
-      let sides = [width, height].map { $0 > 0 ? Length.pixels($0) : .fraction(1) }
-      return [.smartCrop(width: sides[0], height: sides[1])]
-        + (fit == .fillDown && crops ? [.smartCrop(aspectRatio: width / height)] : [])
-    }
-    let name = "thumbnail crop \(fit == .fillDown ? "down " : "")\(DecimalText.of(width)) \(DecimalText.of(height))"
-    return [
-      Self.crop("\(name) \(gravity.text) \(DecimalText.of(ratio))", gravity, ratio) {
-        cropped(width: $0, height: $1)
+      let part = (width: result.cropWidth, height: result.cropHeight)
+      guard part != (result.width, result.height) else { return image }
+      guard rules.gravity != .smart else {
+        return try ImageProcessor.smartCrop(width: .pixels(part.width), height: .pixels(part.height))
+          .process(image, context)
       }
-    ]
-  }
-
-  /// Makes a processor that keeps a part of a size that depends on the image's.
-  private static func crop(
-    _ id: String,
-    _ gravity: Gravity,
-    _ ratio: Double,
-    _ size: @escaping @Sendable (Double, Double) -> (width: Double, height: Double),
-  ) -> ImageProcessor {
-    .customInContext(id: id) { bitmap, _ in
-      let image = (width: Double(bitmap.width), height: Double(bitmap.height))
-      let part = size(image.width, image.height)
-      let place = origin(of: part, in: image, gravity, ratio: ratio)
-      return try bitmap.cropped(
-        x: Int(place.x),
-        y: Int(place.y),
-        width: Int(part.width),
-        height: Int(part.height),
-      )
+      let place = rules.gravity.origin(of: part, in: (result.width, result.height), ratio: result.ratio)
+      return try image.cropped(x: Int(place.x), y: Int(place.y), width: Int(part.width), height: Int(part.height))
     }
   }
 
   /// Returns the processor that keeps a part of an original.
   ///
   /// Below 1, a side of the part is a fraction; 0 is all of it.
-  static func processor(width: Double, height: Double, _ gravity: Gravity) -> ImageProcessor {
+  static func cropping(width: Double, height: Double, _ gravity: Gravity) -> ImageProcessor {
     func side(_ length: Double) -> Length {
-      length == 0 ? .fraction(1) : length < 1 ? .fraction(length) : .pixels(length.rounded())
+      length == 0 ? .fraction(1) : length < 1 ? .fraction(length) : .pixels(length.rounded(.down))
     }
     if gravity == .smart { return .smartCrop(width: side(width), height: side(height)) }
     let sides = "\(DecimalText.of(width)) \(DecimalText.of(height))"
-    return Self.crop("original crop \(sides) \(gravity.text)", gravity, 1) { ownWidth, ownHeight in
-      (part(width, of: ownWidth), part(height, of: ownHeight))
+    return .customInContext(id: "original crop \(sides) \(gravity.text)") { bitmap, _ in
+      let image = (width: Double(bitmap.width), height: Double(bitmap.height))
+      let part = (width: part(width, of: image.width), height: part(height, of: image.height))
+      let place = gravity.origin(of: part, in: image)
+      return try bitmap.cropped(x: Int(place.x), y: Int(place.y), width: Int(part.width), height: Int(part.height))
     }
   }
 
   /// Returns a side of a part of an original.
   static func part(_ wanted: Double, of side: Double) -> Double {
-    wanted == 0 ? side : min(side, max(1, (wanted < 1 ? wanted * side : wanted).rounded()))
+    wanted == 0 ? side : min(side, max(1, wanted < 1 ? (wanted * side).rounded() : wanted.rounded(.down)))
+  }
+
+  /// Returns the processor that puts an image on a canvas of at least its own size.
+  ///
+  /// - Parameters:
+  ///   - gravity: The place on the canvas.
+  ///   - color: The colour of the canvas.
+  ///   - name: A name that tells sizes apart.
+  ///   - size: Returns the size of the canvas for that of an image.
+  func canvas(
+    _ gravity: Gravity?,
+    _ color: PixelColor,
+    _ name: String,
+    _ size: @escaping @Sendable (ImageOperation.Sides) -> ImageOperation.Sides,
+  ) -> ImageProcessor {
+    let (gravity, ratio) = (gravity ?? .center, ratio)
+    return ImageProcessor(
+      "thumbnail canvas",
+      [name, "\(DecimalText.of(width)) \(DecimalText.of(height))", gravity.text, DecimalText.of(ratio), "\(color)"],
+    ) { bitmap, context throws(ImageError) in
+      let own = ImageOperation.Sides(width: Double(bitmap.width), height: Double(bitmap.height))
+      let canvas = size(own)
+      let place = gravity.origin(of: (own.width, own.height), in: (canvas.width, canvas.height), ratio: ratio)
+      return try bitmap.placed(x: place.x, y: place.y, width: canvas.width, height: canvas.height, color, context)
+    }
+  }
+
+  /// The size of a canvas with the sides of the box.
+  func extended(_ sides: ImageOperation.Sides) -> ImageOperation.Sides {
+    .init(width: max(sides.width, width), height: max(sides.height, height))
+  }
+
+  /// The size of a canvas with the shape of the box.
+  func shaped(_ sides: ImageOperation.Sides) -> ImageOperation.Sides {
+    guard width > 0, height > 0, sides.width > 0, sides.height > 0 else { return sides }
+    let (x, y) = (width / sides.width, height / sides.height)
+    return x > y
+      ? .init(width: max(sides.width, (sides.height * width / height).rounded()), height: sides.height)
+      : .init(width: sides.width, height: max(sides.height, (sides.width * height / width).rounded()))
   }
 }
