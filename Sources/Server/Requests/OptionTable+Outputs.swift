@@ -87,7 +87,7 @@ extension OptionTable {
       "filename fn",
       [.init("name", .text("")), .init("base64", .flag, initially: .flag(false))],
       "fn:cat",
-      "Sets the name of that file, in base64 for URLs if the second value says so.",
+      "Sets the name of the file, in base64 for URLs if the second value says so.",
     ) { (values, draft) throws(RequestError) in try setFileName(values, &draft.options) },
     Option(
       "expires exp",

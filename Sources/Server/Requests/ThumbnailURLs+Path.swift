@@ -3,7 +3,7 @@ import VitrineRuntime
 
 // The form with everything in the path.
 extension ThumbnailURLs {
-  func read(path: String, unexpected query: String?) throws(RequestError) -> OptionDraft {
+  func read(path: String) throws(RequestError) -> OptionDraft {
     var draft = draft()
     var rest = path[...]
     if rest.hasPrefix("/info/") {
@@ -16,9 +16,6 @@ extension ThumbnailURLs {
     }
     let signed = Self.withWholeScheme("/\(parts[2])")
     try verify(parts[1], of: (draft.isInfo ? "/info" : "") + signed)
-    guard query == nil || query == "" else {
-      throw RequestError(400, "a path with options takes no query; a ? in the source is written %3F")
-    }
     try draft.applyDefaultPreset()
     var segments = signed.dropFirst().split(separator: "/", omittingEmptySubsequences: false)[...]
     if configuration.allowsOnlyPresets {

@@ -116,8 +116,8 @@ public struct ThumbnailURLs: Sendable {
     guard path.isURLText, query?.isURLText != false else {
       throw RequestError(400, "the URL has characters that must be percent-encoded")
     }
-    let draft =
-      try Self.isQueryForm(path) ? read(path: path, query: query ?? "") : read(path: path, unexpected: query)
+    // A query behind a path with options counts for nothing, as in imgproxy: clients add `?v=2` to URLs of any kind.
+    let draft = try Self.isQueryForm(path) ? read(path: path, query: query ?? "") : read(path: path)
     if let expires = draft.expires, expires <= now { throw RequestError(404, "the URL has expired") }
     return try draft.request()
   }

@@ -29,8 +29,10 @@ struct AnswerTerms: Sendable {
   var vary: [String] = []
   /// The end of the URL's validity; `nil` for ever.
   var expires: Date?
-  /// The name of the file to save, without an extension; `nil` if it is not to be saved.
+  /// The name of the file, without an extension; `nil` for none.
   var fileName: String?
+  /// True if the file is to be saved instead of shown.
+  var isAttachment = false
 
   /// True if the URL may still be used.
   func areValid(at now: Date) -> Bool { expires.map { now < $0 } ?? true }

@@ -83,7 +83,8 @@ struct Ordering: Sendable {
       terms: AnswerTerms(
         vary: choice.vary,
         expires: asked.expires,
-        fileName: choice.options.isAttachment ? choice.options.fileName ?? name : nil,
+        fileName: choice.options.fileName ?? (choice.options.isAttachment ? name : nil),
+        isAttachment: choice.options.isAttachment,
       ),
     )
   }
@@ -108,7 +109,7 @@ struct Ordering: Sendable {
     let key = ObjectURL(standIn: url)?.key.split(separator: "/").last.map(String.init)
     let path = url.prefix { $0 != "?" }
     let file = key ?? path.split(separator: "/").last.flatMap { PercentEncoding.decode($0) } ?? "image"
-    let name = file.split(separator: ".").first.map(String.init) ?? "image"
+    let name = file.lastIndex(of: ".").map { String(file[..<$0]) } ?? file
     return (
       { request in
         var request = request ?? ImageRequest(url: url)
@@ -116,7 +117,7 @@ struct Ordering: Sendable {
         // A file is on this disk already.
         if isLocal { request.storagePolicy = .finished }
         return request
-      }, url, name,
+      }, url, name.isEmpty ? "image" : name,
     )
   }
 }

@@ -143,7 +143,7 @@ struct AnswerRules: Sendable {
     if let damage = rendered.damage { fields.append(("Vitrine-Damage", damage.description)) }
     if let name = terms.fileName {
       let file = "\(name).\(rendered.fileExtension)"
-      fields.append(("Content-Disposition", ContentDisposition.attachment(file)))
+      fields.append(("Content-Disposition", ContentDisposition.text(file, isAttachment: terms.isAttachment)))
     }
     fields += harmless
     answer.fields = fields
@@ -194,7 +194,7 @@ struct AnswerRules: Sendable {
 
 /// `Content-Disposition` (RFC 6266).
 enum ContentDisposition {
-  static func attachment(_ name: String) -> String {
+  static func text(_ name: String, isAttachment: Bool) -> String {
     let plain = name.unicodeScalars.map { scalar -> Character in
       let isPlain =
         scalar.isASCII && scalar.value >= 32 && scalar.value < 127 && !"\"\\%;/".unicodeScalars.contains(scalar)
@@ -208,6 +208,6 @@ enum ContentDisposition {
       let digits = String(byte, radix: 16, uppercase: true)
       return "%" + (digits.count < 2 ? "0" : "") + digits
     }
-    return "attachment; filename=\"\(String(plain))\"; filename*=UTF-8''\(encoded.joined())"
+    return "\(isAttachment ? "attachment" : "inline"); filename=\"\(String(plain))\"; filename*=UTF-8''\(encoded.joined())"
   }
 }
