@@ -69,7 +69,7 @@ extension ImageOperation {
     [.init("ratio", .number(0.1...8))],
     keepsWhenEmpty: true,
     "dpr:2",
-    "Multiplies the box and all distances.",
+    "Multiplies the box and all distances, as far as the image has the pixels or is enlarged.",
     processors: nil,
   )
 
