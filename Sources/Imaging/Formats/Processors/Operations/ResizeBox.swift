@@ -1,4 +1,4 @@
-/// The box of operations: its rules, and what they come to for an image.
+/// The box of operations: its rules, and the sizes that follow for an image.
 package struct ResizeBox: Sendable, Hashable {
   package let rules: FitRules
   /// The width in pixels of the result, at least 1; 0 for any.
@@ -115,7 +115,7 @@ extension ResizeBox {
   ///   - gravity: The place on the canvas.
   ///   - color: The colour of the canvas.
   ///   - name: A name that tells sizes apart.
-  ///   - size: Returns the size of the canvas for that of an image.
+  ///   - size: Returns the size of the canvas for an image's size.
   func canvas(
     _ gravity: Gravity?,
     _ color: PixelColor,
