@@ -54,6 +54,7 @@ package enum Gravity: Sendable, Hashable {
   ///   - whole: The size of the image or the canvas.
   ///   - ratio: The factor of distances of 1 and more. Defaults to 1.
   ///   - overflows: A Boolean value that indicates whether the part may reach beyond the edges. Defaults to `false`.
+  /// - Returns: The position of the part's first pixel.
   func origin(
     of part: (width: Double, height: Double),
     in whole: (width: Double, height: Double),

@@ -208,6 +208,7 @@ enum ContentDisposition {
       let digits = String(byte, radix: 16, uppercase: true)
       return "%" + (digits.count < 2 ? "0" : "") + digits
     }
-    return "\(isAttachment ? "attachment" : "inline"); filename=\"\(String(plain))\"; filename*=UTF-8''\(encoded.joined())"
+    let kind = isAttachment ? "attachment" : "inline"
+    return "\(kind); filename=\"\(String(plain))\"; filename*=UTF-8''\(encoded.joined())"
   }
 }

@@ -116,6 +116,7 @@ extension ResizeBox {
   ///   - color: The colour of the canvas.
   ///   - name: A name that tells sizes apart.
   ///   - size: Returns the size of the canvas for an image's size.
+  /// - Returns: The processor.
   func canvas(
     _ gravity: Gravity?,
     _ color: PixelColor,
