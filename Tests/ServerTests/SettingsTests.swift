@@ -52,3 +52,80 @@ struct SettingsTests {
     for secret in ["943b421c9eb07c83", "520f986b998545b4", "hush"] { #expect(!settings.text.contains(secret)) }
   }
 }
+
+/// Variables of imgproxy are understood where they mean the same.
+@Suite
+struct ImgproxyVariableTests {
+  @Test
+  func variablesOfTheSameMeaningAreSettings() throws {
+    let settings = try Settings(environment: [
+      "IMGPROXY_KEY": "943b421c9eb07c83", "IMGPROXY_SALT": "520f986b998545b4", "IMGPROXY_BIND": ":9000",
+      "IMGPROXY_PRESETS": "small=rs:fit:100:100,large=rs:fit:900:900", "IMGPROXY_MAX_SRC_RESOLUTION": "16.8",
+      "IMGPROXY_TTL": "3600", "IMGPROXY_QUALITY": "70", "IMGPROXY_FORMAT_QUALITY": "avif=50",
+      "IMGPROXY_AUTO_AVIF": "true", "IMGPROXY_ALLOW_LOOPBACK_SOURCE_ADDRESSES": "1", "IMGPROXY_TIMEOUT": "20",
+    ])
+    let configuration = settings.configuration
+    #expect(configuration.urls.keys.count == 1 && configuration.host == "" && configuration.port == 9000)
+    #expect(configuration.urls.presets == ["small": "rs:fit:100:100", "large": "rs:fit:900:900"])
+    #expect(configuration.maxSourcePixels == 16_800_000 && configuration.requestTime == .seconds(20))
+    #expect(configuration.minAge == .seconds(3600) && configuration.maxAge == .seconds(3600))
+    #expect(configuration.urls.defaults.formatQualities["avif"] == 50)
+    #expect(configuration.urls.defaults.formatQualities["webp"] == 70)
+    #expect(configuration.negotiation.formats == [.avif])
+    #expect(configuration.addressGuard?.allowed.count == 2)
+    #expect(settings.foreignNotes.isEmpty)
+  }
+
+  @Test
+  func aSettingOfVitrinesPrecedes() throws {
+    let settings = try Settings(environment: ["IMGPROXY_BIND": "10.0.0.1:9000", "VITRINE_PORT": "9001"])
+    #expect(settings.configuration.port == 9001 && settings.configuration.host == "10.0.0.1")
+  }
+
+  @Test
+  func whatHasNoEffectIsNamed() throws {
+    let settings = try Settings(environment: [
+      "IMGPROXY_PNG_QUANTIZE": "true", "IMGPROXY_AUTO_ROTATE": "true", "IMGPROXY_SOMETHING": "1",
+      "IMGPROXY_LOG_LEVEL": "",
+    ])
+    #expect(settings.foreignNotes.count == 2)
+    #expect(settings.warnings.contains { $0.contains("IMGPROXY_SOMETHING is not known here") })
+    #expect(settings.warnings.contains { $0.contains("IMGPROXY_PNG_QUANTIZE has no effect") })
+  }
+
+  /// Without these the server would answer requests that the other one refuses.
+  @Test(arguments: ["SECRET", "ALLOWED_PROCESSING_OPTIONS", "PATH_PREFIX"])
+  func aBoundThatIsNotKeptKeepsItFromStarting(name: String) {
+    let error = #expect(throws: ConfigurationError.self) { try Settings(environment: ["IMGPROXY_\(name)": "x"]) }
+    #expect(error?.description.hasPrefix("IMGPROXY_\(name) is not supported: ") == true)
+  }
+
+  @Test
+  func aWrongValueIsNamed() {
+    let error = #expect(throws: ConfigurationError.self) { try Settings(environment: ["IMGPROXY_BIND": "9000"]) }
+    #expect(error?.description == "IMGPROXY_BIND: '9000' has no port")
+  }
+
+  @Test
+  func theTranslationIsAFileOfSettings() throws {
+    let text = try Settings.translation(of: [
+      "IMGPROXY_KEY": "943b421c9eb07c83", "IMGPROXY_USE_ABS": "true", "HOME": "/",
+    ])
+    #expect(
+      text == "VITRINE_KEY=943b421c9eb07c83\n# IMGPROXY_USE_ABS has no effect: Azure and Swift are not supported\n"
+    )
+    #expect(try Settings(environment: [:], file: text).configuration.urls.keys.count == 1)
+  }
+
+  @Test(arguments: ["VITRINE_ALLOWED_PORTS", "VITRINE_ALLOWED_NETWORKS"])
+  func aRuleOfAGuardThatIsOffIsAnError(name: String) {
+    let values = ["VITRINE_ADDRESS_GUARD": "off", name: name.hasSuffix("PORTS") ? "80" : "10.0.0.0/8"]
+    let error = #expect(throws: ConfigurationError.self) { try Settings(environment: values) }
+    #expect(error?.description == "\(name): it needs VITRINE_ADDRESS_GUARD=on")
+  }
+
+  @Test(arguments: ["", "  "])
+  func anAddressThatIsBlankIsAnError(value: String) {
+    #expect(throws: ConfigurationError.self) { try Settings(environment: ["VITRINE_BIND": value]) }
+  }
+}

@@ -91,7 +91,7 @@ struct SharedTierTests {
     #expect(!settings.warnings.contains { $0.contains("VITRINE_CACHE_DIR") })
   }
 
-  @Test(arguments: [("127.0.0.1", nil, false), ("0.0.0.0", nil, true), ("", nil, true), ("::", "token", false)])
+  @Test(arguments: [("127.0.0.1", nil, false), ("0.0.0.0", nil, true), ("*", nil, true), ("::", "token", false)])
   func metricsThatAllCanReadAreSaidToBe(host: String, token: String?, isSaid: Bool) throws {
     var environment = ["VITRINE_BIND": host]
     environment["VITRINE_METRICS_TOKEN"] = token

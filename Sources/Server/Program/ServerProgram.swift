@@ -15,6 +15,7 @@ enum ServerProgram {
       vitrine-server [--config FILE]                    answers requests until SIGTERM
       vitrine-server [--config FILE] --check-config     says what is wrong with the settings
       vitrine-server [--config FILE] --print-config     lists all settings, their meanings and values
+      vitrine-server --from-imgproxy                    prints settings for the IMGPROXY_ variables that are set
 
     --shared redis://HOST:PORT/DATABASE shares images and work with other servers, like VITRINE_SHARED. A password
     belongs there, since others on this machine can read arguments.
@@ -22,6 +23,7 @@ enum ServerProgram {
     the endpoint of AWS_ variables.
 
     Settings are environment variables, or lines of NAME=value in FILE (or the file that VITRINE_CONFIG names).
+    IMGPROXY_ variables are understood where they mean the same; the rest are named at the start.
     A URL is http://HOST:PORT/SIGNATURE/OPTIONS/plain/SOURCE@EXTENSION, as in imgproxy, such as
     /_/rs:fill:300:200/plain/https://example.org/cat.jpg@webp, or /?src=SOURCE&w=300&h=200&fit=fill for people.
 
@@ -44,6 +46,9 @@ enum ServerProgram {
         guard let url = arguments.popFirst() else { end(64, "\(argument) needs a URL") }
         given.add(argument, url)
       case "--check-config", "--print-config": action = argument
+      case "--from-imgproxy":
+        translate()
+        exit(0)
       case "--help", "-h":
         print(help, terminator: "")
         exit(0)
@@ -58,6 +63,14 @@ enum ServerProgram {
     case "--print-config": print(settings.text, terminator: "")
     case "--check-config": check(settings, given)
     default: serve(settings, given)
+    }
+  }
+
+  private static func translate() {
+    do throws(ConfigurationError) {
+      print(try Settings.translation(of: ProcessInfo.processInfo.environment), terminator: "")
+    } catch {
+      end(78, error.description)
     }
   }
 

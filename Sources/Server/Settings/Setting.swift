@@ -80,13 +80,21 @@ struct Setting: Sendable {
     }
   }
 
+  /// Throws if a rule of the guard would be dropped, since the guard is off; its own name comes before, by the alphabet.
+  private static func requireGuard(_ settings: Settings, unless isEmpty: Bool) throws(ConfigurationError) {
+    guard isEmpty || settings.configuration.addressGuard != nil else {
+      throw ConfigurationError("it needs VITRINE_ADDRESS_GUARD=on")
+    }
+  }
+
   // MARK: The table
 
   private static let listening: [Setting] = [
-    custom("BIND", "The address to listen on; empty for all.") { (settings, value) throws(ConfigurationError) in
-      settings.change { $0.host = value }
+    custom("BIND", "The address to listen on; * for all.") { (settings, value) throws(ConfigurationError) in
+      guard !value.trimmingSpaces.isEmpty else { throw ConfigurationError("it names no address; * is all of them") }
+      settings.change { $0.host = value == "*" ? "" : value }
     } show: {
-      $0.configuration.host
+      $0.configuration.host.isEmpty ? "*" : $0.configuration.host
     },
     integer("PORT", \.port, 0...65_535, "The port; 0 for a free one."),
     integer("THREADS", \.threads, 1...64, "The threads that read requests and write answers."),
@@ -166,6 +174,28 @@ struct Setting: Sendable {
       "Whether Sec-CH-DPR and DPR set a pixel ratio that the URL leaves open.",
     ),
     flag("SAVE_DATA", \.negotiation.usesSaveData, "Whether Save-Data lowers the quality."),
+    custom("QUALITY", "The quality where the URL has none, from 1 to 100; 0 for the format's own.") {
+      (settings, value) throws(ConfigurationError) in
+      settings.quality = try SettingValues.integer(value, 0...100)
+    } show: {
+      "\($0.quality)"
+    },
+    custom("FORMAT_QUALITY", "The qualities of single formats, as avif=60,webp=75; they precede QUALITY.") {
+      (settings, value) throws(ConfigurationError) in
+      var qualities: [String: Int] = [:]
+      for part in SettingValues.list(value) {
+        let pair = part.split(separator: "=", maxSplits: 1)
+        guard pair.count == 2, let format = ImageFormat.served.first(where: { $0.isNamed(pair[0].lowercased()) }) else {
+          throw ConfigurationError("'\(part)' is not format=quality")
+        }
+        qualities[format.name] = try SettingValues.integer(String(pair[1]), 1...100)
+      }
+      let chosen = qualities
+      settings.change { $0.urls.defaults.formatQualities = chosen }
+    } show: {
+      $0.configuration.urls.defaults.formatQualities.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
+        .joined(separator: ",")
+    },
     text("WATERMARK", \.watermark, "The picture of the option watermark."),
   ]
 
@@ -206,6 +236,7 @@ struct Setting: Sendable {
         guard let network = IPNetwork(text) else { throw ConfigurationError("'\(text)' is not a network") }
         networks.append(network)
       }
+      try requireGuard(settings, unless: networks.isEmpty)
       settings.change { $0.addressGuard?.allowed = networks }
     } show: {
       $0.configuration.addressGuard?.allowed.map { "\($0)" }.joined(separator: ",") ?? ""
@@ -215,6 +246,7 @@ struct Setting: Sendable {
       var ports: Set<Int> = []
       for text in SettingValues.list(value) { ports.insert(try SettingValues.integer(text, 1...65_535)) }
       let allowed = ports
+      try requireGuard(settings, unless: ports.isEmpty)
       settings.change { $0.addressGuard?.ports = allowed.isEmpty ? nil : allowed }
     } show: {
       $0.configuration.addressGuard?.ports.map { $0.sorted().map { "\($0)" }.joined(separator: ",") } ?? ""

@@ -1,3 +1,4 @@
+import VitrineImaging
 import VitrineSandbox
 import VitrineRuntime
 
@@ -28,6 +29,10 @@ public struct Settings: Sendable {
   ///
   /// The program makes ``ThumbnailServer/Configuration/sharedTiers`` of it.
   public internal(set) var shared: String?
+  /// Sentences about variables of imgproxy that have no effect.
+  private(set) var foreignNotes: [String] = []
+  /// The quality of formats without one of their own; 0 for the format's default.
+  var quality = 0
   var keys: [String] = []
   var salts: [String] = []
   var signatureSize = 32
@@ -38,12 +43,16 @@ public struct Settings: Sendable {
   /// Reads settings.
   ///
   /// - Parameters:
-  ///   - environment: The variables; those whose names do not begin with `VITRINE_` are ignored.
+  ///   - environment: The variables. Names that begin with `IMGPROXY_` stand for settings where they mean the same; a
+  ///     setting of Vitrine's takes precedence. Other names are ignored.
   ///   - file: The text of a file with lines of `NAME=value`; empty lines and lines that begin with `#` are ignored. What
   ///     is in the environment takes precedence. Defaults to `nil`.
   /// - Throws: `ConfigurationError` that names the setting.
   public init(environment: [String: String], file: String? = nil) throws(ConfigurationError) {
     var values = try file.map { text throws(ConfigurationError) in try Self.values(in: text) } ?? [:]
+    let foreign = try ImgproxyVariables(environment)
+    values.merge(foreign.values) { own, _ in own }
+    foreignNotes = foreign.notes
     // These are the tests' and the tools' own.
     for (name, value) in environment where name.hasPrefix(Self.prefix) && !Self.foreign.contains(name) {
       values[name] = value
@@ -55,6 +64,10 @@ public struct Settings: Sendable {
       } catch {
         throw ConfigurationError("\(name): \(error.description)")
       }
+    }
+    if quality > 0 {
+      let own = Dictionary(ImageFormat.served.map { ($0.name, quality) }) { $1 }
+      configuration.urls.defaults.formatQualities.merge(own) { chosen, _ in chosen }
     }
     try setKeys()
   }
@@ -94,6 +107,15 @@ public struct Settings: Sendable {
     }
   }
 
+  /// The settings that variables of imgproxy stand for, as a file could have them; the rest are comments.
+  ///
+  /// - Throws: ``ConfigurationError`` that names the variable.
+  public static func translation(of environment: [String: String]) throws(ConfigurationError) -> String {
+    let foreign = try ImgproxyVariables(environment)
+    let settings = foreign.values.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)\n" }
+    return (settings + foreign.notes.map { "# \($0)\n" }).joined()
+  }
+
   /// Changes the configuration; for the table of settings.
   mutating func change(_ body: (inout ThumbnailServer.Configuration) -> Void) { body(&configuration) }
 
@@ -107,7 +129,7 @@ public struct Settings: Sendable {
 
   /// Sentences about settings that a person should think about.
   public var warnings: [String] {
-    var warnings: [String] = []
+    var warnings = foreignNotes
     if configuration.urls.keys.isEmpty || configuration.urls.allowsUnsigned {
       warnings.append("URLs need no signature, so anybody can ask for anything; set VITRINE_KEY and VITRINE_SALT")
     }

@@ -120,7 +120,8 @@ extension ImageOperation {
     [
       .trim(
         tolerance: values.amount("threshold"),
-        color: values.color("color"),
+        // Magenta stands for transparent pixels, as in imgproxy.
+        color: values.color("color").map { $0 == PixelColor(0xFF00FF) ? .clear : $0 },
         isEqualHorizontally: values.flag("equal left and right"),
         isEqualVertically: values.flag("equal top and bottom"),
       )
