@@ -1,5 +1,6 @@
 import Testing
 import VitrineRuntime
+import VitrineTestSupport
 
 @testable import VitrineServing
 
@@ -115,6 +116,14 @@ struct ImgproxyVariableTests {
       text == "VITRINE_KEY=943b421c9eb07c83\n# IMGPROXY_USE_ABS has no effect: Azure and Swift are not supported\n"
     )
     #expect(try Settings(environment: [:], file: text).configuration.urls.keys.count == 1)
+  }
+
+  @Test
+  func thePageHasEveryVariable() throws {
+    let page = Repository.folder.appending(path: "Sources/Server/VitrineServing.docc/FromImgproxy.md")
+    let rows = try String(decoding: Data(contentsOf: page), as: UTF8.self).split(separator: "\n").map(String.init)
+
+    #expect(rows.suffix(ImgproxyVariables.documentation.count) == ImgproxyVariables.documentation[...])
   }
 
   @Test(arguments: ["VITRINE_ALLOWED_PORTS", "VITRINE_ALLOWED_NETWORKS"])

@@ -13,8 +13,8 @@ struct ImgproxyVariables {
   private enum Meaning: Sendable {
     /// One setting of the same meaning.
     case setting(String)
-    /// Settings that follow from the value; `nil` if the value changes nothing.
-    case settings(@Sendable (String) throws(ConfigurationError) -> [String: String]?)
+    /// Settings that follow from the value; `nil` if it changes nothing by itself.
+    case settings([String], @Sendable (String) throws(ConfigurationError) -> [String: String]?)
     /// No setting: the reason, or what to write instead. Values that change nothing need no sentence.
     case note(String, unless: [String] = [])
     /// A bound on the server that is not kept here, so it must not start.
@@ -33,7 +33,7 @@ struct ImgproxyVariables {
       }
       switch meaning {
       case .setting(let name): add([name: value])
-      case .settings(let convert):
+      case .settings(_, let convert):
         do throws(ConfigurationError) {
           if let settings = try convert(value) { add(settings) }
         } catch {
@@ -71,19 +71,19 @@ struct ImgproxyVariables {
     ["1", "t", "true"].contains(value?.lowercased() ?? "")
   }
 
-  private static func flag(_ settings: [String: String], isOn wanted: Bool = true) -> Meaning {
-    .settings { value throws(ConfigurationError) in isOn(value) == wanted ? settings : nil }
+  private static func flag(_ settings: [String: String]) -> Meaning {
+    .settings(settings.keys.sorted(by: >)) { value throws(ConfigurationError) in isOn(value) ? settings : nil }
   }
 
   private static func seconds(_ names: String...) -> Meaning {
-    .settings { value throws(ConfigurationError) in
+    .settings(names) { value throws(ConfigurationError) in
       let seconds = "\(try SettingValues.integer(value, 0...1_000_000_000))s"
       return Dictionary(uniqueKeysWithValues: names.map { ($0, seconds) })
     }
   }
 
   private static func number(_ name: String, times factor: Double = 1) -> Meaning {
-    .settings { value throws(ConfigurationError) in
+    .settings([name]) { value throws(ConfigurationError) in
       guard let number = Double(value), number >= 0, number < 1e12 else {
         throw ConfigurationError("'\(value)' is not a number")
       }
@@ -98,6 +98,21 @@ struct ImgproxyVariables {
     return ["BIND": host.isEmpty ? "*" : host, "PORT": String(value[value.index(after: colon)...])]
   }
 
+  /// The rows of the table in the documentation.
+  static var documentation: [String] {
+    rows.map { names, meaning in
+      let variables = names.split(separator: " ").map { "`\(prefix)\($0)`" }.joined(separator: ", ")
+      let text =
+        switch meaning {
+        case .setting(let name): "`\(Settings.prefix)\(name)`"
+        case .settings(let names, _): names.map { "`\(Settings.prefix)\($0)`" }.joined(separator: ", ")
+        case .note(let text, _): "none: \(text)"
+        case .refused(let text): "the server does not start: \(text)"
+        }
+      return "| \(variables) | \(text) |"
+    }
+  }
+
   private static let table: [String: Meaning] = {
     var table: [String: Meaning] = [:]
     for (names, meaning) in rows {
@@ -108,7 +123,7 @@ struct ImgproxyVariables {
 
   private static let rows: [(String, Meaning)] = [
     // The listener.
-    ("BIND", .settings { value throws(ConfigurationError) in try bind(value) }),
+    ("BIND", .settings(["BIND", "PORT"]) { value throws(ConfigurationError) in try bind(value) }),
     ("NETWORK", .note("the server listens on TCP", unless: ["tcp"])),
     ("TIMEOUT", seconds("REQUEST_TIMEOUT")),
     ("READ_TIMEOUT READ_REQUEST_TIMEOUT", seconds("HEAD_TIMEOUT")),
@@ -129,14 +144,18 @@ struct ImgproxyVariables {
     ("SECRET", .refused("have the proxy in front compare the header, and sign URLs with VITRINE_KEY")),
     (
       "PRESETS",
-      .settings { value throws(ConfigurationError) in ["PRESETS": value.replacing(",", with: ";")] },
+      .settings(["PRESETS"]) { value throws(ConfigurationError) in ["PRESETS": value.replacing(",", with: ";")] },
     ),
-    ("PRESETS_SEPARATOR AUTO_WEBP AUTO_AVIF AUTO_JXL", .settings { _ throws(ConfigurationError) in nil }),
+    ("PRESETS_SEPARATOR", .settings(["PRESETS"]) { _ throws(ConfigurationError) in nil }),
+    ("AUTO_WEBP AUTO_AVIF AUTO_JXL", .settings(["AUTO_FORMATS"]) { _ throws(ConfigurationError) in nil }),
     (
       "ENFORCE_WEBP ENFORCE_AVIF ENFORCE_JXL",
       .note("a format that the URL names is kept", unless: ["0", "f", "false"]),
     ),
-    ("ENABLE_WEBP_DETECTION ENABLE_AVIF_DETECTION", .settings { _ throws(ConfigurationError) in nil }),
+    (
+      "ENABLE_WEBP_DETECTION ENABLE_AVIF_DETECTION",
+      .settings(["AUTO_FORMATS"]) { _ throws(ConfigurationError) in nil },
+    ),
     ("PRESETS_PATH", .note("write the presets into VITRINE_PRESETS")),
     ("ONLY_PRESETS", flag(["ONLY_PRESETS": "on"])),
     ("ALLOWED_PROCESSING_OPTIONS", .refused("name the options in presets, and set VITRINE_ONLY_PRESETS")),
@@ -204,7 +223,7 @@ struct ImgproxyVariables {
     ("SANITIZE_SVG ALWAYS_RASTERIZE_SVG", .note("drawings are always drawn", unless: ["1", "t", "true"])),
     // Answers.
     ("TTL", seconds("MIN_TTL", "MAX_TTL")),
-    ("CACHE_CONTROL_PASSTHROUGH", .settings { _ throws(ConfigurationError) in nil }),
+    ("CACHE_CONTROL_PASSTHROUGH", .settings(["MIN_TTL"]) { _ throws(ConfigurationError) in nil }),
     ("SET_CANONICAL_HEADER ENABLE_DEBUG_HEADERS", .note("there are no such fields", unless: ["0", "f", "false"])),
     (
       "USE_ETAG ETAG_ENABLED USE_LAST_MODIFIED LAST_MODIFIED_ENABLED",
