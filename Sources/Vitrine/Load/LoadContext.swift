@@ -10,6 +10,8 @@ final class LoadContext: PlanContext, @unchecked Sendable {
   let images: SharedWork<LoadKey, ImageResponse, LoadError>
   let bytes: SharedWork<LoadKey, FetchedBytes, LoadError>
   let files: SharedWork<LoadKey, EncodedImage, LoadError>
+  /// The objects that show or prefetch images, and load them again when their source is refreshed.
+  let refreshes = RefreshObservers()
   /// The loads that wait for the load of the same image.
   let counterparts = Counterparts()
   /// The number of loads of images that are made to be encoded.
@@ -142,7 +144,7 @@ final class LoadContext: PlanContext, @unchecked Sendable {
   ) -> SharedLoad<ImageResponse> {
     let request = varied(request)
     let step = step ?? request.processors.count
-    let key = shared(imageKey(of: request, step: step), isShared && !isOutdated(start.bytes, of: request))
+    let key = shared(imageKey(of: request, step: step), isShared && !isOutdated(start, of: request))
     guard request.alternatives != nil else {
       return SharedLoad(key: key) { [self] handle in
         ImageLoad(request, step: step, start, self, handle).load()
@@ -160,9 +162,18 @@ final class LoadContext: PlanContext, @unchecked Sendable {
     }
   }
 
+  /// Returns true for knowledge from before a removal of the source, or before a response with other bytes.
+  private func isOutdated(_ start: ImageLoad.Start, of request: ImageRequest) -> Bool {
+    switch start {
+    case .bytes(let bytes): isOutdated(bytes, of: request)
+    case .plan(_, _, _, let sequence): sources.record(of: request.keys.fetch).wasRemoved(since: sequence)
+    case .unknown, .anew: false
+    }
+  }
+
   /// Returns true for bytes that have been replaced or removed since they were asked for.
-  private func isOutdated(_ bytes: FetchedBytes?, of request: ImageRequest) -> Bool {
-    guard let bytes, let sequence = bytes.sequence else { return false }
+  private func isOutdated(_ bytes: FetchedBytes, of request: ImageRequest) -> Bool {
+    guard let sequence = bytes.sequence else { return false }
     return sources.record(of: request.keys.fetch).isOutdated(sequence, bytes.contentID)
   }
 
@@ -234,7 +245,7 @@ final class LoadContext: PlanContext, @unchecked Sendable {
   /// present subscribers.
   func detachLoads(of source: RequestKeys?) {
     let newKey = { [self] (key: LoadKey) -> LoadKey? in
-      key.isShared && source.map { key.source.hasSource(of: $0) } ?? true ? key.ofTask(nextTask()) : nil
+      key.isShared && source.map { key.source.mayUse($0) } ?? true ? key.ofTask(nextTask()) : nil
     }
     images.detach(newKey)
     bytes.detach(newKey)
