@@ -280,7 +280,7 @@ final class ImageLoad: Sendable {
     do throws(LoadError) {
       // All of the bytes could not confirm an image made from their beginning, and are not wanted.
       guard !known.contentID.isOfPartialBody else { return end(.success(try await madeAnew(original))) }
-      bytes = try await fetch(original)
+      bytes = try await fetch(record.sequence == sequence ? context.head(of: known, request) ?? original : original)
     } catch {
       // A reload gets an error rather than a stale image.
       guard request.cachePolicy != .reload, error.allowsStale(known.validity, now: context.clock.now) else {

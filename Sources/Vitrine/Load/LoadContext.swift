@@ -178,6 +178,8 @@ final class LoadContext: PlanContext, @unchecked Sendable {
   }
 
   /// Returns the load of a request's bytes; a new one does not look on disk if `original` is known.
+  ///
+  /// With ``StoredOriginal/head(_:)``, a response that confirms the bytes has none.
   func bytesLoad(
     _ request: ImageRequest,
     original: StoredOriginal = .unknown,
@@ -189,7 +191,10 @@ final class LoadContext: PlanContext, @unchecked Sendable {
     let isOther = request.keys.fetch != known
     let (original, record) = isOther ? (.unknown, nil) : (original, record)
     let sharedKey = bytesKey(of: request)
-    let key = shared(sharedKey, request.alternatives == nil)
+    let key = shared(
+      original.head.map { sharedKey.validating($0.contentID) } ?? sharedKey,
+      request.alternatives == nil,
+    )
     guard request.alternatives == nil else {
       return SharedLoad(key: key) { [self] handle throws(LoadError) in
         try await traced(.sources, request.name, handle) { trace throws(LoadError) in
@@ -265,7 +270,10 @@ final class LoadContext: PlanContext, @unchecked Sendable {
   func revalidate(_ request: ImageRequest, asImage: Bool) {
     var request = request
     request.revalidates = true
-    let load = bytesLoad(request)
+    let last = request.processors.count
+    let known = asImage ? findingsInMemory(request, step: last, at: clock.now).known : nil
+    let head = known.flatMap { $0.step == last ? self.head(of: $0.image, request) : nil }
+    let load = bytesLoad(request, original: head ?? .unknown)
     guard !bytes.isRunning(load.key) else { return }
     let task: LoadTask<FetchedBytes> = task(for: request, .revalidation, priority: .low, isCaller: false)
     task.begin(load, in: bytes) { [self, request] task, result in
