@@ -208,14 +208,13 @@ final class RequestKeys: Sendable {
       key.append("resource")
       key.append(name)
       key.append(folder)
-    case .data(_, let id):
+    case .data(let data, let id, let hash):
       key.append("data")
       key.append(id)
+      if let hash { append(hash, length: data.count, &key) }
     case .inline(let address, let hash):
       key.append("inline")
-      key.append(address.utf8.count)
-      key.append(Int(truncatingIfNeeded: hash.low))
-      key.append(Int(truncatingIfNeeded: hash.high))
+      append(hash, length: address.utf8.count, &key)
     case .closure(let id, _):
       key.append("closure")
       key.append(id)
@@ -226,6 +225,12 @@ final class RequestKeys: Sendable {
       key.append(sources.count)
       for alternative in fields.alternatives ?? [] { key.append(alternative.keys.fetch) }
     }
+  }
+
+  private static func append(_ hash: ContentID, length: Int, _ key: inout CacheKey.Builder) {
+    key.append(length)
+    key.append(Int(truncatingIfNeeded: hash.low))
+    key.append(Int(truncatingIfNeeded: hash.high))
   }
 
   /// Appends method and body.
