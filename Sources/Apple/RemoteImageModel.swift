@@ -86,6 +86,8 @@ final class RemoteImageModel: ImageDisplay {
   }
 
   func show(_ content: ImageSlot.Content) {
+    // After a failed reload, the picture stays.
+    if case .failure(_, shows: .keepCurrent) = content, case .image = self.content { return }
     guard case .image(_, fades: true) = content else { return set(content) }
     withTransaction(transaction) { set(content) }
   }

@@ -107,6 +107,11 @@ public struct PipelineConfiguration: Sendable {
   }
   /// The loader that was set; `nil` for the default.
   private(set) var ownLoader: (any DataLoader)?
+  /// The maximum number of concurrent connections to one host; at least 1.
+  ///
+  /// If it is set, the pipeline has a loader of its own instead of the shared one. A ``loader`` that is set has its own
+  /// limit. Defaults to `nil`, for the shared loader, which has 6.
+  public var connectionLimitPerHost: Int?
   /// The policy that decides whether and when a failed load is retried.
   ///
   /// The default makes up to three attempts, with waits of up to half a second and one second between them, or as

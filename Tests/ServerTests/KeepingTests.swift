@@ -1,4 +1,6 @@
 import Testing
+import Vitrine
+import VitrineCaching
 import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
@@ -53,6 +55,32 @@ struct KeepingTests {
       #expect(try await server.get(target).response.headers["Server-Timing"]?.hasPrefix("memory") == false)
     }
     #expect(server.loader.counts.loads == 2)
+    await server.server.stop()
+  }
+
+  /// The removal waits for writes, and an order that begins meanwhile may find the original.
+  @Test
+  func anOrderThatBeginsDuringAPurgeIsNotJoinedAfterIt() async throws {
+    let folder = try TemporaryFolder()
+    let server = try TestServer(loader()) { $0.cacheFolder = folder.path + "/cache" }
+    let (service, request, gate) = (server.server.service, ImageRequest(url: cat), Gate())
+    let join = { @Sendable (receiver: UInt64) in
+      service.flights.join(ByteString("key"), of: request.fetchKey, client: ByteString("client"), as: receiver) {
+        await gate.value()
+        return .failure(Refusal(status: 404, text: "none"))
+      } _: { _ in
+      }
+    }
+    let write = Gate()
+    service.pipeline.resources.addWrite { await write.value() }
+    async let purge: Void = service.purge(request)
+    while server.metrics.counts.purges == 0 { await Task.yield() }
+    #expect(!join(1))
+    #expect(join(2))
+    write.open()
+    await purge
+    #expect(!join(3))
+    gate.open()
     await server.server.stop()
   }
 

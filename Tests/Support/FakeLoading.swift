@@ -61,6 +61,7 @@ package final class FakeLoading: ImageLoading {
     var variants: [String: CachedVariant] = [:]
     var loads: [Load] = []
     var forgotten: [String] = []
+    var refreshes: [Int: @Sendable (@escaping @Sendable (ImageRequest) -> Bool) -> Void] = [:]
     var answersAtOnce: [String: ImageEvent] = [:]
   }
 
@@ -110,6 +111,18 @@ package final class FakeLoading: ImageLoading {
   package func cachedVariant(for request: ImageRequest) -> CachedVariant? { self[variant: request.label] }
 
   package func forgetFailure(of request: ImageRequest) { state.withLock { $0.forgotten.append(request.label) } }
+
+  package func observeRefreshes(
+    _ observer: @escaping @Sendable (@escaping @Sendable (ImageRequest) -> Bool) -> Void
+  ) -> any Sendable {
+    state.withLock { $0.refreshes[$0.refreshes.count] = observer }
+    return 0
+  }
+
+  /// Tells the slots that the source of a name has changed.
+  package func refresh(_ name: String) {
+    for observer in state.withLock({ $0.refreshes.values.map { $0 } }) { observer { $0.label == name } }
+  }
 
   package func hold(_ request: ImageRequest) -> (any Sendable)? { nil }
 

@@ -1,6 +1,10 @@
 import Testing
 import Vitrine
+import VitrineCaching
+import VitrineHTTP
+import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 /// Pipelines made of configurations, and the one that a program shares.
@@ -86,6 +90,58 @@ struct ConfigurationTests {
       precondition(shared != nil)
       precondition(ImagePipeline().configuration.diskCache as? DiskCache === shared)
       precondition(ImagePipeline { $0.maxConcurrentDecodes = 1 }.configuration.diskCache as? DiskCache === shared)
+      let memory = ImagePipeline.shared.configuration.memoryCache
+      let derived = ImagePipeline(.shared) { $0.retryPolicy = .never }.configuration
+      precondition(derived.diskCache as? DiskCache === shared && derived.memoryCache === memory)
+      precondition(ImagePipeline().configuration.memoryCache !== memory)
     }
+  }
+
+  @Test
+  func onePipelineStoresWhatAnotherOverTheSameFolderReads() async throws {
+    let folder = try TemporaryFolder()
+    let writing = try folder.cache()
+    let lines = Watched<[String]>([])
+    let parts = PipelineParts()
+    func pipeline(_ disk: DiskCache) -> ImagePipeline {
+      ImagePipeline(.ephemeral) {
+        ($0.diskCache, $0.loader, $0.memoryPressure) = (disk, parts.loader, nil)
+        $0.log = { entry in
+          if entry.level > .info { lines.change { $0.append("\(entry)") } }
+        }
+      }
+    }
+    let file = try Bitmap.testPattern(width: 8, height: 8).encoded(as: .png)
+    parts.loader.answer("*", with: file, headers: ["Cache-Control": "max-age=60"])
+    let first = pipeline(writing)
+    _ = try await first.image(for: "https://example.invalid/a.png")
+    await first.cache.flush()
+    await first.flushEvents()
+    #expect(lines.value.isEmpty)
+    // The folder is read when the second cache opens.
+    let second = pipeline(try folder.cache())
+    _ = try await second.image(for: "https://example.invalid/a.png")
+    _ = try await second.image(for: "https://example.invalid/b.png")
+    await second.cache.flush()
+    await second.flushEvents()
+    #expect(parts.loader.counts.loads == 2)
+    #expect(lines.value.count == 1 && lines.value.first?.contains("writes to this folder") == true, "\(lines.value)")
+    withExtendedLifetime(writing) {}
+  }
+
+  @Test(arguments: [(1, 1), (0, 1), (3, 3)])
+  func aPipelineMayHaveAConnectionLimitOfItsOwn(limit: Int, expected: Int) async throws {
+    let (server, file) = (try LoopbackServer(), try Bitmap.testPattern(width: 8, height: 8).encoded(as: .png))
+    let gate = server.makeGate()
+    server.route("/a.png") { exchange in
+      gate.wait()
+      exchange.respond(LoopbackResponse(body: file))
+    }
+    let pipeline = ImagePipeline(.ephemeral) { ($0.connectionLimitPerHost, $0.memoryPressure) = (limit, nil) }
+    let tasks = (0..<4).map { pipeline.imageTask(for: server.url("/a.png?\($0)")) }
+    await server.wait(forRequests: expected)
+    gate.open()
+    for task in tasks { _ = try await task.image }
+    #expect(server.counts.mostRunning == expected)
   }
 }

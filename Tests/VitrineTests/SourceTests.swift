@@ -28,6 +28,31 @@ struct SourceTests {
     parts.loader.answer(url(name), with: body ?? file, headers: ["Cache-Control": "max-age=60"])
   }
 
+  // MARK: Data
+
+  @Test
+  func dataWithoutAnIDIsCachedByItsBytes() async throws {
+    let other = try Bitmap.testPattern(width: 8, height: 8).encoded(as: .png)
+    #expect(try await pipeline.image(for: ImageRequest(.data(file))).width == 64)
+    #expect(pipeline.cachedImage(for: ImageRequest(.data(Data(file)))) != nil)
+    #expect(pipeline.cachedImage(for: ImageRequest(.data(other))) == nil)
+    // FIPS 180-4: the hash of "abc".
+    #expect(
+      ImageSource.data(Data("abc".utf8)).description
+        == "data 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad'"
+    )
+  }
+
+  @Test
+  func otherBytesUnderOneIDAreAnotherSource() async throws {
+    let other = try Bitmap.testPattern(width: 8, height: 8).encoded(as: .png)
+    #expect(try await pipeline.image(for: ImageRequest(.data(file, id: "upload"))).width == 64)
+    #expect(pipeline.cachedImage(for: ImageRequest(.data(Data(file), id: "upload"))) != nil)
+    #expect(pipeline.cachedImage(for: ImageRequest(.data(other, id: "upload"))) == nil)
+    #expect(try await pipeline.image(for: ImageRequest(.data(other, id: "upload"))).width == 8)
+    #expect(ImageRequest(.data(file, id: "upload")) != ImageRequest(.data(other, id: "upload")))
+  }
+
   // MARK: The first of several
 
   @Test

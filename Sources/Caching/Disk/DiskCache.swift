@@ -113,6 +113,12 @@ public final class DiskCache: DataCaching {
     if !isEnqueued { shared.withLock { $0.phase = .closed } }
   }
 
+  /// The reason why this cache keeps new entries in memory only; `nil` if it writes, or was opened to be read.
+  package var readOnlyReason: String? {
+    guard isReadOnly, !options.readsOnly else { return nil }
+    return refusal?.description ?? "another cache, in this process or another, writes to this folder"
+  }
+
   /// Adds a closure that receives the same messages as `warn`, until it returns `false`.
   package func addWarning(_ warn: @escaping @Sendable (String) -> Bool) { warnings.add(warn) }
 

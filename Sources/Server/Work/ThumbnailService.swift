@@ -223,11 +223,18 @@ final class ThumbnailService: RequestAnswering {
   /// Removes everything made of a source; a running load goes to the clients that have asked for it, and nowhere else.
   func purge(_ request: ImageRequest) async {
     let source = request.fetchKey
-    purgeCount.wrappingAdd(1, ordering: .acquiringAndReleasing)
-    flights.detach(source)
+    beginAnew(source)
     metrics.change { $0.purges += 1 }
     await pipeline.cache.remove(request)
+    // An order that began during the removal may have found the original.
+    beginAnew(source)
     answers.removeAll { $1.image.source == source }
+  }
+
+  /// Keeps products that are under way from later requests, and from the answers in memory.
+  private func beginAnew(_ source: CacheKey) {
+    purgeCount.wrappingAdd(1, ordering: .acquiringAndReleasing)
+    flights.detach(source)
   }
 
   private func metricsAnswer(_ request: borrowing ReceivedRequest) -> Answer {

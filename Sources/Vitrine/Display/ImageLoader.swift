@@ -68,15 +68,14 @@ public final class ImageLoader {
     slot.showsPreviews = true
     slot.display = screen
     slot.onProgress = { [weak self] in self?.progress = $0 }
+    slot.loadingChanged = { [weak self] isLoading in if !isLoading { self?.ended() } }
     screen.owner = self
   }
 
   /// Loads an image; `nil` clears the loader, and the current request has no effect unless it has failed.
   public func load(_ request: ImageRequest?) {
     guard let request else { return slot.load(nil as ImageRequest?) }
-    screen.hasAnswered = false
-    slot.load(request, placeholder: keepsImage ? .keepCurrent : .none)
-    if !screen.hasAnswered, slot.isLoading { phase = .loading }
+    again { slot.load(request, placeholder: keepsImage ? .keepCurrent : .none) }
   }
 
   /// Loads the image at a URL; see ``load(_:)-(ImageRequest?)``.
@@ -84,9 +83,15 @@ public final class ImageLoader {
 
   /// Loads the image again after a failure, with a request to the server even if the failure is remembered; see
   /// ``ImageSlot/retry()``.
-  public func retry() {
+  public func retry() { again { slot.retry() } }
+
+  /// Loads the current image again from its source, and keeps it meanwhile, and also if that fails; see
+  /// ``ImageSlot/reload()``.
+  public func reload() { again { slot.reload() } }
+
+  private func again(_ load: () -> Void) {
     screen.hasAnswered = false
-    slot.retry()
+    load()
     if !screen.hasAnswered, slot.isLoading { phase = .loading }
   }
 
@@ -97,6 +102,11 @@ public final class ImageLoader {
     if case .loading = phase { phase = .empty }
   }
 
+  /// Leaves the state of loading if the load has ended without a result, since its scope has cancelled it.
+  private func ended() {
+    if case .loading = phase, !slot.isLoading { (phase, progress) = (.empty, nil) }
+  }
+
   private func show(_ content: ImageSlot.Content) {
     switch content {
     case .empty:
@@ -105,8 +115,9 @@ public final class ImageLoader {
     case .preview(let preview): image = preview.bitmap
     case .image(let response, _):
       (phase, image, progress) = (.success(response), response.image, nil)
-    case .failure(let error, _):
+    case .failure(let error, let content):
       (phase, progress) = (.failure(error), nil)
+      if case .keepCurrent = content { return }
       if !keepsImage { image = nil }
     }
   }

@@ -14,6 +14,12 @@ package protocol ImageLoading: AnyObject, Sendable {
   /// Marks a request's image in memory as in use for as long as the returned value lives.
   func hold(_ request: ImageRequest) -> (any Sendable)?
 
+  /// Calls a closure on any thread for each refresh, with a function that returns `true` for the refreshed requests, as
+  /// long as the returned value lives.
+  func observeRefreshes(
+    _ observer: @escaping @Sendable (_ isRefreshed: @escaping @Sendable (ImageRequest) -> Bool) -> Void
+  ) -> any Sendable
+
   /// Starts to load an image; in a scope, as soon as the scope allows it.
   ///
   /// `observer` is called on any thread, in order, also before this method returns. It receives the result and, if
@@ -38,6 +44,10 @@ extension ImagePipeline: ImageLoading {
     // A request that bypassed the memory cache does not show the image in it.
     return request.cacheAccess.isDisjoint(with: .memory) ? nil : context.memoryCache?.hold(request.imageKey)
   }
+
+  package func observeRefreshes(
+    _ observer: @escaping @Sendable (_ isRefreshed: @escaping @Sendable (ImageRequest) -> Bool) -> Void
+  ) -> any Sendable { context.refreshes.add(observer) }
 
   package func startLoading(
     _ request: ImageRequest,

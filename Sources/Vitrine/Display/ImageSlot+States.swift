@@ -20,6 +20,15 @@ extension ImageSlot {
     var showsStale = false
     /// A Boolean value that indicates whether an image of any size has arrived.
     var wasAnswered = false
+    /// A Boolean value that indicates whether caches must not answer the request.
+    var isReload = false
+
+    /// Creates a binding that loads the request of another one again.
+    init(again binding: Binding, isReload: Bool) {
+      (request, placeholder, failure) = (binding.request, binding.placeholder, binding.failure)
+      needsPlaceholder = binding.needsPlaceholder || binding.stage == .failed
+      self.isReload = isReload
+    }
 
     init(request: ImageRequest, placeholder: Placeholder, failure: Placeholder) {
       (self.request, self.placeholder, self.failure) = (request, placeholder, failure)
@@ -108,13 +117,22 @@ extension ImageSlot {
     guard let binding, binding === failed, binding.stage == .failed else { return }
     generation += 1
     binding.needsPlaceholder = false
+    // The other slot has loaded the new picture.
+    binding.isReload = false
     proceed()
+  }
+
+  /// Reloads the image if its source has been refreshed.
+  func refreshed(_ isRefreshed: (ImageRequest) -> Bool) {
+    guard let binding, isRefreshed(sized(binding) ?? binding.request) else { return }
+    reload()
   }
 
   /// Returns the request, with the view's size if it has none; `nil` while a needed size is unknown.
   func sized(_ binding: Binding) -> ImageRequest? {
     if binding.box == nil, needsBox(binding.request) { binding.box = viewSize }
     guard var request = request(binding.request, in: binding.box) else { return nil }
+    if binding.isReload, request.cachePolicy != .cacheOnly { request.cachePolicy = .reload }
     // Another size of an image that was just reloaded need not be reloaded.
     if binding.wasAnswered, binding.box != nil, request.cachePolicy == .reload { request.cachePolicy = .standard }
     return request
@@ -180,12 +198,19 @@ extension ImageSlot {
       current = nil
       binding?.stage = .shown
       binding?.wasAnswered = true
+      let isReload = binding?.isReload ?? false
+      binding?.isReload = false
       let generation = generation
-      show(response, of: load.request, fades: !isImmediate && response.origin != .memory)
+      let fades = !isImmediate && response.origin != .memory
+      show(response, of: load.request, fades: fades, evenIfUnchanged: isReload)
       mailbox.failedSlots.loaded(load.request, by: loader, mailbox)
       guard response.isRevalidationDue, generation == self.generation, let binding, isVisible else { return }
       binding.showsStale = true
       if let request = sized(binding) { start(request) }
+    case .failure(let error) where error.isCancellation:
+      // A scope has cancelled the load, as `cancel()` does.
+      binding = nil
+      current = nil
     case .failure(let error):
       current = nil
       if let binding {
@@ -262,7 +287,13 @@ extension ImageSlot {
     display?.show(.preview(preview))
   }
 
-  private func show(_ response: ImageResponse, of request: ImageRequest, fades: Bool) {
+  /// Shows an image; the same one again only if the display waits for the end of a reload.
+  private func show(
+    _ response: ImageResponse,
+    of request: ImageRequest,
+    fades: Bool,
+    evenIfUnchanged: Bool = false,
+  ) {
     let info = response.info
     let picture = Picture(
       key: request.imageKey,
@@ -277,7 +308,7 @@ extension ImageSlot {
     switch before {
     case .image(let older):
       // Bytes of files and closures have no content ID.
-      if older.key == picture.key, older.contentID == picture.contentID, picture.contentID != .none {
+      if !evenIfUnchanged, older.key == picture.key, older.contentID == picture.contentID, picture.contentID != .none {
         mailbox.statistics.unchanged += 1
         return
       }
@@ -293,7 +324,10 @@ extension ImageSlot {
     guard let binding else { return }
     mailbox.statistics.failures += 1
     // A stale or slightly too small image is better than none.
-    if case .image = shown { return }
+    if case .image = shown {
+      if binding.isReload { display?.show(.failure(error, shows: .keepCurrent)) }
+      return
+    }
     switch binding.failure {
     case .none: shown = .nothing
     case .keepCurrent: break

@@ -13,6 +13,8 @@ import VitrineRuntime
 /// ```
 /// - A stale image in memory is shown at once, revalidated in the background, and replaced only if it changed.
 /// - Loading the current request again restarts nothing, unless it had failed.
+/// - After ``ImagePipeline/refresh(_:)-(ImageRequest)``, a slot with that source reloads it, and keeps its picture until
+///   the new one arrives.
 /// - A slot that failed tries again when another slot of the mailbox has loaded the same source, in any size; it shows
 ///   its failure content until then. ``retry()`` asks the server at once.
 /// - The slot retains neither its display nor itself. Releasing it handles its load as ``whenLeft`` says.
@@ -76,6 +78,7 @@ public final class ImageSlot {
   let loader: any ImageLoading
   let scope: LoadScope?
   let mailbox: FrameMailbox
+  private var refreshes: (any Sendable)?
 
   /// The current request and its state.
   var binding: Binding?
@@ -117,6 +120,9 @@ public final class ImageSlot {
 
   package init(loader: any ImageLoading, scope: LoadScope? = nil, mailbox: FrameMailbox) {
     (self.loader, self.scope, self.mailbox) = (loader, scope, mailbox)
+    refreshes = loader.observeRefreshes { [weak self, mailbox] isRefreshed in
+      mailbox.post { self?.refreshed(isRefreshed) }
+    }
   }
 
   deinit {
@@ -183,8 +189,20 @@ public final class ImageSlot {
   public func retry() {
     guard let failed = binding, failed.stage == .failed else { return }
     loader.forgetFailure(of: sized(failed) ?? failed.request)
-    let again = Binding(request: failed.request, placeholder: failed.placeholder, failure: failed.failure)
-    bind(again, isAgain: true)
+    bind(Binding(again: failed, isReload: failed.isReload), isAgain: true)
+  }
+
+  /// Loads the current image again from its source and not from the caches, and keeps the picture meanwhile.
+  ///
+  /// The server is asked, unless the request is of policy `.cacheOnly`. If that fails, the picture stays, and the
+  /// display receives the error with ``Placeholder/keepCurrent``; without a picture, it shows the failure content. A slot
+  /// that is not visible reloads when it becomes visible. Does nothing if the slot has no request.
+  ///
+  /// It is for this slot alone: ``ImagePipeline/refresh(_:)-(ImageRequest)`` also empties the caches, and reloads every
+  /// other slot with the same source.
+  public func reload() {
+    guard let binding else { return }
+    bind(Binding(again: binding, isReload: true), isAgain: true)
   }
 
   /// Cancels the load, regardless of ``whenLeft``, and keeps the current content.

@@ -89,7 +89,7 @@ extension BytesLoad {
   private func fetched(_ body: BodySink.Body, _ outgoing: OutgoingRequest) -> FetchedBytes {
     context.cacheWriter.dropEvicted()
     let (stored, now) = (body.head.stored, context.clock.now)
-    var validity = context.validity(of: stored, at: now)
+    var validity = context.validity(of: stored, request, at: now)
     // Responses to other requests need an explicit lifetime (RFC 9110, section 9.3.3).
     if !request.isPlainGet, !stored.hasExplicitLifetime { validity.isKept = false }
     let (request, record) = context.place(of: stored.variation, request, record)
@@ -140,7 +140,7 @@ extension BytesLoad {
       throw LoadError(.fetchFailed, .fetch, source, detail)
     }
     let renewed = stored.renewed(by: body.response, requested: outgoing.time, received: body.head.stored.received)
-    let validity = context.validity(of: renewed, at: context.clock.now)
+    let validity = context.validity(of: renewed, request, at: context.clock.now)
     context.cacheWriter.renew(request, entry.contentID, renewed, validity, outgoing.sequence, record)
     outgoing.lease?.finish()
     return bytes(of: entry, renewed, validity, .revalidated) {

@@ -167,7 +167,7 @@ final class BytesLoad: Sendable {
     let validity =
       request.cachePolicy == .standard && !request.limitsAge
       ? Validity(of: stored, plan.decision, at: now) : context.validity(of: stored, at: now)
-    return bytes(of: entry, stored, validity, .disk) {
+    return bytes(of: entry, stored, validity, original.head == nil ? .disk : .memory) {
       ($0.isStale, $0.isRevalidationDue) = (isStale, isRevalidationDue)
     }
   }

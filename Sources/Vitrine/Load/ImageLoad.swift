@@ -17,14 +17,21 @@ final class ImageLoad: Sendable {
   /// The knowledge with which a load begins; indirect, since loads that wait long mostly know nothing.
   indirect enum Start: Sendable {
     case unknown
-    /// The plan, made by the load that waits for this one.
-    case plan(LoadPlan, FinishedSearch.Stored, StoredOriginal)
+    /// The plan of the load that waits for this one, made after the request of the source with that number.
+    case plan(LoadPlan, FinishedSearch.Stored, StoredOriginal, since: SourceRecord.Sequence)
     /// The bytes, which are new.
     case bytes(FetchedBytes)
     /// No cached image is usable: the bytes are fetched.
     case anew(StoredOriginal)
 
-    var bytes: FetchedBytes? { if case .bytes(let bytes) = self { bytes } else { nil } }
+    /// The number of the request that brought the knowledge, or of the latest one when it was found; `nil` if unknown.
+    var sequence: SourceRecord.Sequence? {
+      switch self {
+      case .bytes(let bytes): bytes.sequence
+      case .plan(_, _, _, let sequence): sequence
+      case .unknown, .anew: nil
+      }
+    }
     var looksOnDisk: Bool { if case .unknown = self { true } else { false } }
   }
 
@@ -52,8 +59,8 @@ final class ImageLoad: Sendable {
     (self.request, self.step, self.start, self.context, self.work) = (request, step, start, context, work)
     stages = context.recorder.map { StageSequence($0, request.name) { work.identify(as: $0) } }
     record = context.sources.record(of: request.keys.fetch)
-    // Bytes may be older than the load that begins with them.
-    sequence = min(record.sequence, start.bytes?.sequence ?? .max)
+    // Bytes and plans may be older than the load that begins with them.
+    sequence = min(record.sequence, start.sequence ?? .max)
     if request.requiresExactPixels { context.countExactLoads(1) }
   }
 
@@ -118,7 +125,7 @@ final class ImageLoad: Sendable {
     case .unknown:
       let found = await find()
       return try await step(of: plan(of: found), found)
-    case .plan(let plan, let stored, let original):
+    case .plan(let plan, let stored, let original, _):
       return try await step(of: plan, Found(findings: CacheLookup(), original: original, stored: stored))
     case .bytes(let bytes): return making(of: bytes)
     case .anew(let original): return makingAnew(original)
@@ -137,6 +144,8 @@ final class ImageLoad: Sendable {
     stages?.enter(.finished)
     stage?.enter("look-up")
     found = await search.find()
+    // Later loads must not get entries from before a removal.
+    guard !record.wasRemoved(since: sequence) else { return findInMemory() }
     if case .none = found.stored { stage?.note("found", .flag(false)) } else { stage?.note("found", .flag(true)) }
     context.cacheWriter.drop(found.damaged)
     // The findings in memory may have changed since.
@@ -164,7 +173,8 @@ final class ImageLoad: Sendable {
   @inline(never)
   private func next(of plan: LoadPlan, _ found: Found) -> Step? {
     guard plan.step == step else {
-      return .process(context.imageLoad(request, step: step - 1, .plan(plan, found.stored, found.original)))
+      let start = Start.plan(plan, found.stored, found.original, since: sequence)
+      return .process(context.imageLoad(request, step: step - 1, start))
     }
     switch plan.base {
     case .memory(let image, let use): return serving(image, from: .memory, use, found.original)
@@ -270,7 +280,7 @@ final class ImageLoad: Sendable {
     do throws(LoadError) {
       // All of the bytes could not confirm an image made from their beginning, and are not wanted.
       guard !known.contentID.isOfPartialBody else { return end(.success(try await madeAnew(original))) }
-      bytes = try await fetch(original)
+      bytes = try await fetch(record.sequence == sequence ? context.head(of: known, request) ?? original : original)
     } catch {
       // A reload gets an error rather than a stale image.
       guard request.cachePolicy != .reload, error.allowsStale(known.validity, now: context.clock.now) else {

@@ -10,6 +10,8 @@ final class LoadContext: PlanContext, @unchecked Sendable {
   let images: SharedWork<LoadKey, ImageResponse, LoadError>
   let bytes: SharedWork<LoadKey, FetchedBytes, LoadError>
   let files: SharedWork<LoadKey, EncodedImage, LoadError>
+  /// The objects that show or prefetch images, and load them again when their source is refreshed.
+  let refreshes = RefreshObservers()
   /// The loads that wait for the load of the same image.
   let counterparts = Counterparts()
   /// The number of loads of images that are made to be encoded.
@@ -142,7 +144,7 @@ final class LoadContext: PlanContext, @unchecked Sendable {
   ) -> SharedLoad<ImageResponse> {
     let request = varied(request)
     let step = step ?? request.processors.count
-    let key = shared(imageKey(of: request, step: step), isShared && !isOutdated(start.bytes, of: request))
+    let key = shared(imageKey(of: request, step: step), isShared && !isOutdated(start, of: request))
     guard request.alternatives != nil else {
       return SharedLoad(key: key) { [self] handle in
         ImageLoad(request, step: step, start, self, handle).load()
@@ -160,13 +162,24 @@ final class LoadContext: PlanContext, @unchecked Sendable {
     }
   }
 
+  /// Returns true for knowledge from before a removal of the source, or before a response with other bytes.
+  private func isOutdated(_ start: ImageLoad.Start, of request: ImageRequest) -> Bool {
+    switch start {
+    case .bytes(let bytes): isOutdated(bytes, of: request)
+    case .plan(_, _, _, let sequence): sources.record(of: request.keys.fetch).wasRemoved(since: sequence)
+    case .unknown, .anew: false
+    }
+  }
+
   /// Returns true for bytes that have been replaced or removed since they were asked for.
-  private func isOutdated(_ bytes: FetchedBytes?, of request: ImageRequest) -> Bool {
-    guard let bytes, let sequence = bytes.sequence else { return false }
+  private func isOutdated(_ bytes: FetchedBytes, of request: ImageRequest) -> Bool {
+    guard let sequence = bytes.sequence else { return false }
     return sources.record(of: request.keys.fetch).isOutdated(sequence, bytes.contentID)
   }
 
   /// Returns the load of a request's bytes; a new one does not look on disk if `original` is known.
+  ///
+  /// With ``StoredOriginal/head(_:)``, a response that confirms the bytes has none.
   func bytesLoad(
     _ request: ImageRequest,
     original: StoredOriginal = .unknown,
@@ -178,7 +191,10 @@ final class LoadContext: PlanContext, @unchecked Sendable {
     let isOther = request.keys.fetch != known
     let (original, record) = isOther ? (.unknown, nil) : (original, record)
     let sharedKey = bytesKey(of: request)
-    let key = shared(sharedKey, request.alternatives == nil)
+    let key = shared(
+      original.head.map { sharedKey.validating($0.contentID) } ?? sharedKey,
+      request.alternatives == nil,
+    )
     guard request.alternatives == nil else {
       return SharedLoad(key: key) { [self] handle throws(LoadError) in
         try await traced(.sources, request.name, handle) { trace throws(LoadError) in
@@ -234,7 +250,7 @@ final class LoadContext: PlanContext, @unchecked Sendable {
   /// present subscribers.
   func detachLoads(of source: RequestKeys?) {
     let newKey = { [self] (key: LoadKey) -> LoadKey? in
-      key.isShared && source.map { key.source.hasSource(of: $0) } ?? true ? key.ofTask(nextTask()) : nil
+      key.isShared && source.map { key.source.mayUse($0) } ?? true ? key.ofTask(nextTask()) : nil
     }
     images.detach(newKey)
     bytes.detach(newKey)
@@ -254,7 +270,10 @@ final class LoadContext: PlanContext, @unchecked Sendable {
   func revalidate(_ request: ImageRequest, asImage: Bool) {
     var request = request
     request.revalidates = true
-    let load = bytesLoad(request)
+    let last = request.processors.count
+    let known = asImage ? findingsInMemory(request, step: last, at: clock.now).known : nil
+    let head = known.flatMap { $0.step == last ? self.head(of: $0.image, request) : nil }
+    let load = bytesLoad(request, original: head ?? .unknown)
     guard !bytes.isRunning(load.key) else { return }
     let task: LoadTask<FetchedBytes> = task(for: request, .revalidation, priority: .low, isCaller: false)
     task.begin(load, in: bytes) { [self, request] task, result in

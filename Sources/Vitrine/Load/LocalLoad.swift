@@ -17,7 +17,7 @@ struct LocalLoad: Sendable {
     let name = source.description
     return try await context.traced(.fetch, name, work) { trace throws(LoadError) in
       switch source.kind {
-      case .data(let data, _): return FetchedBytes(local: data)
+      case .data(let data, _, _): return FetchedBytes(local: data)
       case .inline(let url, _):
         return try await read(name, trace) { () throws(LoadError) in
           do throws(HTTPError) {

@@ -32,6 +32,10 @@ final class EventFeed: Sendable {
     self.observers = PipelineObserverList(observers + [log].compactMap { $0 })
     guard log != nil || !observers.isEmpty else { return nil }
     guard let log, let disk = disk as? DiskCache else { return }
+    if let reason = disk.readOnlyReason {
+      let trouble = "the disk cache at \(disk.directory.path) keeps new images in memory only: \(reason)"
+      afterAll { log.warn(trouble) }
+    }
     disk.addWarning { [weak self, weak log] trouble in
       guard let self, let log else { return false }
       afterAll { log.warn(trouble) }

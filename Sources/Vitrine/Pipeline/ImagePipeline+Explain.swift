@@ -152,6 +152,7 @@ private struct Explainer {
     switch plan.base {
     case .memory(let image, let use):
       if plan.step < last { explanation.stepsInMemory = plan.step }
+      if let head = context.head(of: image, request) { original = head }
       await explain(use, of: image.contentID, image.validity, from: .memory)
     case .finished(let finished, let use):
       guard let validity = finished.validity else { break }

@@ -258,6 +258,15 @@ public final class ImagePipeline: Sendable {
   }
 }
 
+extension PipelineConfiguration {
+  /// The configuration of ``ImagePipeline/shared``, for a pipeline that differs in a few parts and shares the others.
+  ///
+  /// ```swift
+  /// let patient = ImagePipeline(.shared) { $0.retryPolicy = .exponential(maxAttempts: 10) }
+  /// ```
+  public static var shared: PipelineConfiguration { ImagePipeline.shared.configuration }
+}
+
 extension LoadContext {
   /// Returns the keys under which requests for a URL run: a delegate may rewrite the URL in some, and not in others.
   func sources(of request: ImageRequest) -> [RequestKeys] {

@@ -36,6 +36,8 @@ public final class ImagePrefetcher: Sendable {
     /// The claims on the request; each call of ``load(_:)`` withdraws its own.
     var claims: [(owner: Int, tell: OnResult?)]
     var load: (any RunningLoad)?
+    /// The number of times that the load was begun anew; the end of an earlier load does not count.
+    var restarts = 0
 
     func tell(_ result: Result<Void, LoadError>) {
       for claim in claims { claim.tell?(request, result) }
@@ -108,6 +110,7 @@ public final class ImagePrefetcher: Sendable {
   /// The destination of the images.
   public let destination: Destination
   private let state: Lock<State>
+  private let refreshes = Lock<(any Sendable)?>(nil)
   private let later: @Sendable (@escaping @Sendable () -> Void) -> Void
 
   /// Creates a prefetcher without requests.
@@ -137,6 +140,7 @@ public final class ImagePrefetcher: Sendable {
   ) {
     (self.pipeline, self.destination, self.later) = (pipeline, destination, later)
     state = Lock(State(maxConcurrentLoads: max(1, maxConcurrentLoads), priority: priority))
+    refreshes.withLock { $0 = pipeline.context.refreshes.add { [weak self] in self?.refreshed($0) } }
   }
 
   /// Stops everything; pending `onResult` closures are called with `.cancelled`.
@@ -300,26 +304,41 @@ public final class ImagePrefetcher: Sendable {
     return targets.isEmpty || !prepared.cacheAccess.isDisjoint(with: targets)
   }
 
-  private func begin(_ id: Int, _ request: ImageRequest, _ priority: Priority) {
+  /// Begins running loads of a refreshed source anew, since no cache stores their results.
+  private func refreshed(_ isRefreshed: (ImageRequest) -> Bool) {
+    let running = state.withLock { state in state.items.filter { $0.key < state.nextToBegin } }
+    for (id, item) in running.sorted(by: { $0.key < $1.key }) where isRefreshed(item.request) {
+      let (old, number, priority) = state.withLock { state in
+        let old = state.items[id]?.load.take()
+        state.items[id]?.restarts += 1
+        return (old, state.items[id]?.restarts, state.priority)
+      }
+      guard let number else { continue }
+      begin(id, item.request, priority, number)
+      old?.cancel()
+    }
+  }
+
+  private func begin(_ id: Int, _ request: ImageRequest, _ priority: Priority, _ number: Int = 0) {
     let context = pipeline.context
     var request = request
     request.priority = priority
     let prepared = context.prepared(request)
-    guard isOfUse(prepared) else { return ended(id, .success(())) }
+    guard isOfUse(prepared) else { return ended(id, number, .success(())) }
     let load: any RunningLoad
     switch destination {
     case .memory:
       load = pipeline.imageTask(for: request, isWatching: false, isCaller: false) { [weak self] event in
         guard case .finished(let result) = event else { return }
-        self?.ended(id, result.map { _ in })
+        self?.ended(id, number, result.map { _ in })
       }
     case .disk:
       load = context.fetchForDisk(prepared, priority: priority) { [weak self] result in
-        self?.ended(id, result.map { _ in })
+        self?.ended(id, number, result.map { _ in })
       }
     }
     let known = state.withLock { state -> Priority? in
-      guard state.items[id] != nil else { return nil }
+      guard state.items[id]?.restarts == number else { return nil }
       state.items[id]?.load = load
       return state.priority
     }
@@ -328,9 +347,9 @@ public final class ImagePrefetcher: Sendable {
   }
 
   /// Records the end of a load; the next load begins elsewhere, so that a long list does not grow the stack.
-  private func ended(_ id: Int, _ result: Result<Void, LoadError>) {
+  private func ended(_ id: Int, _ number: Int, _ result: Result<Void, LoadError>) {
     let item = state.withLock { state -> Item? in
-      guard let item = state.remove(id) else { return nil }
+      guard state.items[id]?.restarts == number, let item = state.remove(id) else { return nil }
       if case .failure = result { state.statistics.failed += 1 } else { state.statistics.completed += 1 }
       return item
     }

@@ -96,14 +96,19 @@ public struct PipelineCache: Sendable {
   /// partial download on disk.
   ///
   /// If the request has several sources, everything made from any of them is removed. The source's recent failure is
-  /// forgotten, too. The entries are gone when this method returns. If they are removed from disk, a running load still
-  /// delivers its image to its callers, but its results are not stored, and later loads do not join it.
+  /// forgotten, too. The entries are gone when this method returns. If they are removed from disk, or the source is
+  /// never on disk, such as a file, a running load still delivers its image to its callers, but its results are not
+  /// stored, and later loads do not join it. A view that shows the image keeps it; see
+  /// ``ImagePipeline/refresh(_:)-(ImageRequest)``.
   public func remove(_ request: ImageRequest, in tiers: Tier = .all) async {
     let request = context.prepared(request)
     for alternative in request.alternatives ?? [] { await remove(alternative, in: tiers) }
     let plain = request.keys.plain
     let keys = context.variations.keys(under: plain)
-    if tiers.contains(.disk) { beginRemoval(of: request.keys, keys) }
+    let isLocal = request.keys.url == nil && !request.keys.hasAlternatives
+    let isWhole = tiers.contains(.disk) || isLocal
+    if isWhole { beginRemoval(of: request.keys, keys) }
+    defer { if isWhole { endRemoval(of: request.keys, keys) } }
     for key in keys {
       failures.forget(key)
       if tiers.contains(.memory) { memory?.updateVariants(of: key) { _ in nil } }
@@ -112,15 +117,12 @@ public struct PipelineCache: Sendable {
       await pending.finished()
       for key in keys { await partials.remove(key) }
     }
-    guard tiers.contains(.disk) else { return }
-    if let disk {
-      await pending.finished()
-      // After these calls, a shared tier refuses older entries, so that a late write does not bring the original back.
-      await disk.removeAll(extending: RequestKeys.images(of: plain))
-      await disk.removeAll(extending: plain.variants)
-      await disk.remove(plain)
-    }
-    endRemoval(of: request.keys, keys)
+    guard tiers.contains(.disk), let disk else { return }
+    await pending.finished()
+    // After these calls, a shared tier refuses older entries, so that a late write does not bring the original back.
+    await disk.removeAll(extending: RequestKeys.images(of: plain))
+    await disk.removeAll(extending: plain.variants)
+    await disk.remove(plain)
   }
 
   /// Detaches the running loads of a source, or of all for `nil`: no request joins them, and no cache stores their

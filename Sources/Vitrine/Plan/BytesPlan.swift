@@ -90,7 +90,12 @@ struct BytesSearch: Sendable {
 }
 
 extension StoredOriginal {
-  fileprivate var entry: CachedData? { if case .entry(let entry) = self { entry } else { nil } }
+  fileprivate var entry: CachedData? {
+    switch self {
+    case .entry(let entry), .head(let entry): entry
+    case .unknown, .missing: nil
+    }
+  }
 }
 
 /// The plan for the bytes of a URL: the first half of a ``LoadPlan``.

@@ -8,6 +8,11 @@ indirect enum StoredOriginal: Sendable {
   case unknown
   case missing
   case entry(CachedData)
+  /// The bytes are not stored: this is the head of their response, as an entry without a body, for the revalidation of an
+  /// image in memory.
+  case head(CachedData)
+
+  var head: CachedData? { if case .head(let head) = self { head } else { nil } }
 }
 
 /// All findings for a request, in all places, at one moment.

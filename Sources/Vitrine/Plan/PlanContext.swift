@@ -80,6 +80,23 @@ class PlanContext: @unchecked Sendable {
     Validity(of: stored, by: configuration.freshness, at: now)
   }
 
+  /// Returns the validity of the bytes of a request's response, with the head if the request does not look on disk.
+  final func validity(of stored: StoredResponse, _ request: ImageRequest, at now: Date) -> Validity {
+    var validity = validity(of: stored, at: now)
+    guard disk(for: request, .diskReads) == nil, validity.isKept, !stored.conditions.isEmpty else { return validity }
+    let head = stored.encoded
+    if head.count <= Validity.responseLimit { validity.response = Shared(head) }
+    return validity
+  }
+
+  /// Returns the head of the response of which an image in memory was made, if the request can look for it nowhere else.
+  final func head(of known: LoadedImage, _ request: ImageRequest) -> StoredOriginal? {
+    guard request.cachePolicy != .reload, disk(for: request, .diskReads) == nil, let head = known.validity.response,
+      !known.contentID.isOfPartialBody
+    else { return nil }
+    return .head(CachedData(data: Data(), metadata: head.value, contentID: known.contentID, stored: clock.now))
+  }
+
   /// Returns the caches that a request uses; a cache that does not exist keeps no two requests apart.
   final func caches(of request: ImageRequest) -> CacheAccess {
     var caches = request.cacheAccess

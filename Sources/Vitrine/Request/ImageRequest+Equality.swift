@@ -85,7 +85,7 @@ extension ImageSource {
       one == other && isURL == isOtherURL
     case (.resource(let one, let folder), .resource(let other, let otherFolder)):
       one == other && folder == otherFolder
-    case (.data(_, let one), .data(_, let other)): one == other
+    case (.data(_, let one, let hash), .data(_, let other, let otherHash)): one == other && hash == otherHash
     case (.inline(let one, _), .inline(let other, _)): one == other
     case (.closure(let one, _), .closure(let other, _)): one == other
     case (.first(let sources), .first(let others)):

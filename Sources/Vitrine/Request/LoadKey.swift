@@ -12,6 +12,8 @@ import VitrineHTTP
 final class LoadKey: Hashable, Sendable {
   enum Product: Hashable, Sendable {
     case bytes
+    /// The confirmation of bytes that are not stored, or other bytes.
+    case validation(ContentID)
     case image(StoragePolicy, keepsEncodedData: Bool, requiresExactPixels: Bool)
     case encoded(StoragePolicy)
   }
@@ -23,7 +25,7 @@ final class LoadKey: Hashable, Sendable {
 
   private struct Values: Hashable, Sendable {
     let key: CacheKey
-    let product: Product
+    var product: Product
     let policy: CachePolicy
     let caches: CacheAccess
     let revalidates: Bool
@@ -69,6 +71,13 @@ final class LoadKey: Hashable, Sendable {
   func ofTask(_ task: Int?) -> LoadKey {
     var values = values
     values.task = task
+    return LoadKey(source, values)
+  }
+
+  /// Returns the key of the validation of these bytes.
+  func validating(_ contentID: ContentID) -> LoadKey {
+    var values = values
+    values.product = .validation(contentID)
     return LoadKey(source, values)
   }
 

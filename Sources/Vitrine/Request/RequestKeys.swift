@@ -13,8 +13,10 @@ final class RequestKeys: Sendable {
   let url: HTTPURL?
   /// A Boolean value that indicates whether a download may continue: a plain `GET` without a `Range` field.
   let allowsResuming: Bool
+  /// The keys of each of several sources; `nil` for a single source.
+  private let alternatives: [RequestKeys]?
   /// A Boolean value that indicates whether there are several sources, each with keys of its own.
-  let hasAlternatives: Bool
+  var hasAlternatives: Bool { alternatives != nil }
   /// The key of the bytes: the source and, for a URL, everything that changes the response.
   let fetch: CacheKey
   /// The key of the bytes without the values of the fields that `Vary` names; see ``VaryVariants``.
@@ -30,7 +32,7 @@ final class RequestKeys: Sendable {
     fetch = image.prefix(parts.fetchEnd)
     plain = parts.plainEnd == parts.fetchEnd ? fetch : image.prefix(parts.plainEnd)
     decode = parts.stepEnds.isEmpty ? image : image.prefix(parts.decodeEnd)
-    hasAlternatives = fields.alternatives != nil
+    alternatives = fields.alternatives?.map(\.keys)
     allowsResuming = fields.http.isPlainGet && fields.headers["Range"] == nil
   }
 
@@ -48,6 +50,12 @@ final class RequestKeys: Sendable {
     case (.inline(_, let hash), .inline(_, let otherHash)): hash == otherHash
     default: source.filePath.map { $0 == other.source.filePath } ?? false
     }
+  }
+
+  /// Returns `true` if an image of this source may be made from the other's bytes.
+  func mayUse(_ other: RequestKeys) -> Bool {
+    if let alternatives { return alternatives.contains { $0.mayUse(other) } }
+    return fetch == other.fetch || hasSource(of: other)
   }
 
   /// The common prefix of the keys of all images made from the bytes.
@@ -201,14 +209,13 @@ final class RequestKeys: Sendable {
       key.append("resource")
       key.append(name)
       key.append(folder)
-    case .data(_, let id):
+    case .data(let data, let id, let hash):
       key.append("data")
       key.append(id)
+      if let hash { append(hash, length: data.count, &key) }
     case .inline(let address, let hash):
       key.append("inline")
-      key.append(address.utf8.count)
-      key.append(Int(truncatingIfNeeded: hash.low))
-      key.append(Int(truncatingIfNeeded: hash.high))
+      append(hash, length: address.utf8.count, &key)
     case .closure(let id, _):
       key.append("closure")
       key.append(id)
@@ -219,6 +226,12 @@ final class RequestKeys: Sendable {
       key.append(sources.count)
       for alternative in fields.alternatives ?? [] { key.append(alternative.keys.fetch) }
     }
+  }
+
+  private static func append(_ hash: ContentID, length: Int, _ key: inout CacheKey.Builder) {
+    key.append(length)
+    key.append(Int(truncatingIfNeeded: hash.low))
+    key.append(Int(truncatingIfNeeded: hash.high))
   }
 
   /// Appends method and body.

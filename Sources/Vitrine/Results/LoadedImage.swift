@@ -64,6 +64,7 @@ final class LoadedImage: Sendable {
   /// The cost in the memory cache, in bytes.
   var cost: Int {
     container.bitmap.byteCount + (container.highRange?.byteCount ?? 0) + (container.animation?.data.count ?? 0)
+      + (validity.response?.value.count ?? 0)
   }
 
   init(

@@ -21,9 +21,15 @@ struct Validity: Sendable, Hashable {
   var isPrivate = false
   /// The time of the original's last change, according to its server; `nil` if unknown.
   var modified: Date?
+  /// The encoded head of the response, for the revalidation of an image in memory whose bytes are not stored; `nil` for
+  /// stored bytes, and for a response that cannot be revalidated.
+  var response: Shared<Data>?
 }
 
 extension Validity {
+  /// The maximum number of bytes of ``response``; most heads have 200 to 400.
+  static let responseLimit = 2048
+
   /// Creates the validity of the bytes of a response.
   init(of stored: StoredResponse, by freshness: Freshness, at now: Date) {
     self.init(of: stored, freshness.decide(stored, for: stored.variation, now: now), at: now)

@@ -285,7 +285,7 @@ final class CacheWriter: Sendable {
   }
 
   private func isOutdated(_ made: NewImage) -> Bool {
-    made.image.contentID != .none && made.record.isOutdated(made.sequence, made.image.contentID)
+    made.record.isOutdated(made.sequence, made.image.contentID)
   }
 
   private func keepFinished(_ made: NewImage, from origin: ImageResponse.Origin) {

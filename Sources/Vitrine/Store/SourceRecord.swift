@@ -48,11 +48,21 @@ final class SourceRecord: Sendable {
   }
 
   /// Returns `true` if a later request has brought other content, or if the source has been or is being removed.
+  ///
+  /// Content without an ID, such as a file's, is outdated by removals only.
   func isOutdated(_ sequence: Sequence, _ contentID: ContentID) -> Bool {
     records.state.withLock { state in
       guard let index = state.entries.index(forKey: source) else { return false }
       let latest = state.entries.values[index]
-      return state.isBeingRemoved(index) || latest.sequence > sequence && latest.contentID != contentID
+      return state.wasRemoved(index, since: sequence)
+        || contentID != .none && latest.sequence > sequence && latest.contentID != contentID
+    }
+  }
+
+  /// Returns `true` if the source has been removed since the request with this number, or is being removed.
+  func wasRemoved(since sequence: Sequence) -> Bool {
+    records.state.withLock { state in
+      state.entries.index(forKey: source).map { state.wasRemoved($0, since: sequence) } ?? false
     }
   }
 }
@@ -67,6 +77,8 @@ final class SourceRecords: Sendable {
     var variation: HTTPFields?
     /// The number of removals under way.
     var removals = 0
+    /// The place of the latest removal; 0 for none.
+    var removal: SourceRecord.Sequence = 0
   }
 
   fileprivate struct State {
@@ -79,9 +91,14 @@ final class SourceRecords: Sendable {
       removals > 0 || entries.values[index].removals > 0
     }
 
+    func wasRemoved(_ index: Dictionary<CacheKey, Entry>.Index, since sequence: SourceRecord.Sequence) -> Bool {
+      isBeingRemoved(index) || entries.values[index].removal > sequence
+    }
+
     /// Makes all requests so far outdated, as if a response with other content had arrived.
     mutating func outdate(_ index: Dictionary<CacheKey, Entry>.Index) {
       (entries.values[index].sequence, entries.values[index].contentID) = (lastAsk, .none)
+      entries.values[index].removal = lastAsk
       entries.values[index].variation = nil
     }
 

@@ -15,8 +15,7 @@ final class NetworkContext: Sendable {
 
   init(_ configuration: PipelineConfiguration, log: EventFeed?) {
     addressGuard = configuration.addressGuard
-    let base =
-      configuration.ownLoader ?? addressGuard.map { PlatformDefaults.loader(guardedBy: $0) } ?? PlatformDefaults.loader
+    let base = configuration.ownLoader ?? configuration.separateLoader ?? PlatformDefaults.loader
     isGuarded = addressGuard.map { base.obeys($0) } ?? true
     // The limits are inside: a load that waits for its next attempt has no place in the queue, and each attempt takes a
     // token.
@@ -47,6 +46,15 @@ final class NetworkContext: Sendable {
 }
 
 extension PipelineConfiguration {
+  /// Returns a new loader if the shared one has other settings.
+  fileprivate var separateLoader: (any DataLoader)? {
+    guard addressGuard != nil || connectionLimitPerHost != nil else { return nil }
+    return PlatformDefaults.loader(
+      connectionsPerHost: connectionLimitPerHost.map { max(1, $0) },
+      guardedBy: addressGuard,
+    )
+  }
+
   /// Returns the loader, wrapped if there is a rate limit.
   fileprivate func rateLimited(_ loader: any DataLoader) -> any DataLoader {
     guard rateLimit != nil || rateLimitPerHost != nil else { return loader }

@@ -43,6 +43,36 @@ struct ImageLoaderTests {
   }
 
   @Test
+  func aLoadThatItsScopeCancelsIsNoFailure() async throws {
+    let scope = LoadScope(pipeline)
+    let loader = ImageLoader(in: scope, mailbox: mailbox)
+    loader.load(request("never"))
+    guard case .loading = loader.phase else { throw Unexpected() }
+    scope.cancel(for: "https://example.org/never")
+    await settles(loader)
+    guard case .empty = loader.phase else { throw Unexpected() }
+  }
+
+  @Test
+  func aReloadKeepsTheImageUntilTheNewOneComesOrAnErrorIsReported() async throws {
+    serve("a")
+    let loader = ImageLoader(pipeline, mailbox: mailbox)
+    loader.load(request("a"))
+    await settles(loader)
+    let first = try #require(loader.image)
+    serve("a", FakeResponse(status: 404))
+    loader.reload()
+    guard case .loading = loader.phase, loader.image?.isSamePixels(as: first) == true else { throw Unexpected() }
+    await settles(loader)
+    guard case .failure(let error) = loader.phase, error.status == 404, loader.image != nil else { throw Unexpected() }
+    serve("a")
+    loader.retry()
+    await settles(loader)
+    guard case .success = loader.phase else { throw Unexpected() }
+    #expect(parts.loader.counts.loads == 3)
+  }
+
+  @Test
   func itGoesFromNothingOverLoadingToTheImageAndTellsItsObservers() async throws {
     serve("a")
     let loader = ImageLoader(pipeline, mailbox: mailbox)

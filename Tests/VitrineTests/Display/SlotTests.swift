@@ -114,6 +114,18 @@ struct SlotTests {
     }
   }
 
+  /// As `LoadScope.cancel(for:)` does.
+  @Test
+  func aCancellationByAnotherShowsNoFailure() {
+    load("A", failure: .symbol("broken"))
+    loading.loads[0].cancel()
+    mailbox.deliver()
+    #expect(screen.log == [.placeholder("A")])
+    #expect(!slot.isLoading)
+    load("A")
+    #expect(loading.loads.count == 2)
+  }
+
   @Test
   func withoutAnImageForFailuresThePlaceholderStays() {
     load("A")
