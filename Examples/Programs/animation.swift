@@ -1,0 +1,20 @@
+// animation IN.gif SHEET.png OUT.webp: all frames beside one another, and the same animation as WebP.
+import Foundation
+import VitrineImaging
+
+@main
+enum Animation {
+  static func main() throws {
+    let (file, paths) = (try Data(contentsOf: URL(filePath: CommandLine.arguments[1])), CommandLine.arguments)
+    var (frames, bitmaps) = (try FrameSource(file), [Bitmap]())
+    while let frame = try frames.next() { bitmaps.append(frame.bitmap) }
+    var sheet = try Bitmap(width: bitmaps[0].width * bitmaps.count, height: bitmaps[0].height)
+    for (index, frame) in bitmaps.enumerated() { sheet.draw(frame, at: (x: index * frame.width, y: 0)) }
+    try sheet.encoded(as: .png).write(to: URL(filePath: paths[2]))
+    var options = DecodeOptions()
+    options.animates = true
+    let moving = try DecoderRegistry.standard.decode(file, options)
+    try moving.encoded(as: .webp(quality: 80)).write(to: URL(filePath: paths[3]))
+    print("\(bitmaps.count) frames")
+  }
+}
