@@ -4,8 +4,6 @@ import VitrineRuntime
 
 /// A feed of events from their origin, mostly under a lock, to the observers, which may be slow.
 final class EventFeed: Sendable {
-  typealias Telling = @Sendable (any PipelineObserver, PipelineEvent) -> Void
-
   private struct State {
     var waiting: [@Sendable () -> Void] = []
     var isDelivering = false
@@ -16,7 +14,7 @@ final class EventFeed: Sendable {
 
   static let limit = 10_000
 
-  private let observers: PipelineObserverList
+  private let observers: [any PipelineObserver]
   private let log: PipelineLog?
   private let state = Lock(State())
   private let queue = WorkQueue(label: "vitrine-observe", width: 1)
@@ -29,9 +27,9 @@ final class EventFeed: Sendable {
     clock: any TimeSource,
   ) {
     log = write.map { PipelineLog($0, clock: clock) }
-    self.observers = PipelineObserverList(observers + [log].compactMap { $0 })
-    guard log != nil || !observers.isEmpty else { return nil }
-    guard let log, let disk = disk as? DiskCache else { return }
+    self.observers = observers + [log].compactMap { $0 }
+    guard !self.observers.isEmpty else { return nil }
+    guard let log, let disk = disk as? any WarningDataCaching else { return }
     disk.addWarning { [weak self, weak log] trouble in
       guard let self, let log else { return false }
       afterAll { log.warn(trouble) }
@@ -66,8 +64,8 @@ final class EventFeed: Sendable {
     }
   }
 
-  func post(_ event: PipelineEvent, _ tell: @escaping Telling) {
-    afterAll { [observers] in tell(observers, event) }
+  func post(_ event: PipelineEvent) {
+    afterAll { [observers] in observers.notify(event) }
   }
 
   /// Runs an action on the observers' thread after all earlier events.
@@ -95,7 +93,7 @@ final class EventFeed: Sendable {
         }
         return (state.waiting, state.missed)
       }
-      if missed > 0 { observers.requestsMissed(missed) }
+      if missed > 0 { observers.notify(.requestsMissed(missed)) }
       guard !actions.isEmpty else { return }
       for action in actions {
         // The count drops before the action, since its caller may begin a request as soon as it runs.
@@ -103,5 +101,11 @@ final class EventFeed: Sendable {
         action()
       }
     }
+  }
+}
+
+extension [any PipelineObserver] {
+  fileprivate func notify(_ event: PipelineEvent) {
+    for observer in self { observer.observe(event) }
   }
 }
