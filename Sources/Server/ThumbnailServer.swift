@@ -166,7 +166,7 @@ public final class ThumbnailServer: Sendable {
       $0.maxEncodeBytes = configuration.memory / 2
       $0.queueLimit = configuration.maxImages
       $0.clock = configuration.clock
-      $0.observers = [StageMeter(metrics)]
+      $0.observers = [StageMeter(metrics: metrics)]
     }
   }
 }

@@ -209,7 +209,7 @@ public struct PipelineConfiguration: Sendable {
   ///
   /// ```swift
   /// $0.log = { entry in
-  ///   if entry.level > .debug { print(entry.level, entry) }
+  ///   if entry.level >= .notice { print(entry.level, entry) }
   /// }
   /// ```
   /// It is called for every level, one entry at a time, on its own thread, so it may block. Defaults to `nil`, which

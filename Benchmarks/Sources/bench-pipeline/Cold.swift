@@ -4,8 +4,10 @@ import Vitrine
 import VitrineHTTP
 import VitrineTesting
 
-/// An observer with the default of every method.
-private struct Observer: PipelineObserver {}
+/// An observer that ignores all events.
+private struct Observer: PipelineObserver {
+  func observe(_ event: PipelineEvent) {}
+}
 
 /// A loader that always answers at once with the same bytes, so that only the pipeline's cost remains.
 private struct InstantLoader: DataLoader {

@@ -21,6 +21,7 @@ private struct LyingHook: ImageInterceptor, PipelineDelegate, PipelineObserver {
   func willStore(_ data: Data, for request: ImageRequest, response: HTTPResponse) -> Data? { stored(data) }
   func storesFinished(_ image: ImageResponse, for request: ImageRequest) -> Bool { keeps }
   func storesEncoded(_ image: EncodedImage, for request: ImageRequest) -> Bool { keeps }
+  func observe(_ event: PipelineEvent) {}
 }
 
 func hookCases() -> [Case] {

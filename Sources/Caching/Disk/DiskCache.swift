@@ -28,7 +28,7 @@ public import VitrineRuntime
 ///
 /// No call waits for the device on the caller's thread. Files are read and written on the cache's own threads, except
 /// for reads that the system serves from memory.
-public final class DiskCache: DataCaching {
+public final class DiskCache: DataCaching, WarningDataCaching {
   /// The folder.
   public let directory: URL
 
@@ -39,7 +39,7 @@ public final class DiskCache: DataCaching {
   var shared: Lock<DiskState> { writer.shared }
   let reading = WorkQueue(label: "vitrine-read", width: 3)
   let waiters = Lock(Waiters())
-  private let warnings: DiskWarnings
+  private let warnings: CacheWarnings
   /// The reason why this cache may not write to the folder; `nil` if it writes, or another cache does.
   package let refusal: FileError?
 
@@ -87,7 +87,7 @@ public final class DiskCache: DataCaching {
     warn: @escaping @Sendable (String) -> Void = { _ in },
   ) throws(DiskCacheError) {
     let folder = DiskFolder(path: directory.path, files: files)
-    let warnings = DiskWarnings(warn)
+    let warnings = CacheWarnings(warn)
     (self.directory, self.warnings) = (directory, warnings)
     var lockFile: (any DiskFile)?
     var refusal: FileError?

@@ -26,7 +26,7 @@ struct CheckedLoader: DataLoader {
 }
 
 /// The sink of a custom loader.
-private final class CheckedSink: LoadSink {
+final class CheckedSink: LoadSink {
   private struct State {
     /// The wrapped sink; `nil` after the end.
     var sink: (any LoadSink)?

@@ -46,6 +46,8 @@ public struct HTTPError: Error, Sendable, CustomStringConvertible {
     public static let addressRefused = Code(description: "addressRefused")
     /// ``LoadHooks/willSend`` or ``LoadHooks/challenge`` threw an error.
     public static let preparationFailed = Code(description: "preparationFailed")
+    /// The function of a ``WholeBodyLoader`` threw an error.
+    public static let loaderFailed = Code(description: "loaderFailed")
     /// The queue of loads is full, and nothing was sent.
     public static let overloaded = Code(description: "overloaded")
     /// The response violates HTTP.
@@ -91,7 +93,7 @@ public struct HTTPError: Error, Sendable, CustomStringConvertible {
   public var detail: String { fields.value.detail }
   /// The underlying error.
   ///
-  /// With ``Code/preparationFailed`` it is the error of the hook.
+  /// With ``Code/preparationFailed`` and ``Code/loaderFailed`` it is the program's own error.
   public var cause: (any Error)? { fields.value.cause }
 
   /// Creates an error, for custom loaders.
@@ -163,7 +165,7 @@ extension HTTPError: LocalizedError {
     case .badStatus where [401, 403].contains(status): "Sign in with an account that has access."
     case .badStatus where [404, 410].contains(status): "Check the URL."
     case .badStatus where [408, 425, 429].contains(status) || (500...599).contains(status ?? 0): "Try again later."
-    case .preparationFailed: (cause as? any LocalizedError)?.recoverySuggestion
+    case .preparationFailed, .loaderFailed: (cause as? any LocalizedError)?.recoverySuggestion
     default: nil
     }
   }

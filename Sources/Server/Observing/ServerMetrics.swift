@@ -100,53 +100,27 @@ final class ServerMetrics: Sendable {
 }
 
 /// Measures the stages of a pipeline.
-final class StageMeter: PipelineObserver {
-  private struct Running {
-    var began: Duration
-    var queued: Duration?
-    var worked: Duration?
-  }
-
-  private let metrics: ServerMetrics
-  private let running = Lock([Int: Running]())
-
-  init(_ metrics: ServerMetrics) { self.metrics = metrics }
+struct StageMeter: PipelineObserver {
+  let metrics: ServerMetrics
 
   private static let kinds: Set<StageKind> = [.fetch, .transfer, .decode, .process, .encode]
 
-  func stageBegan(_ event: PipelineEvent) {
-    guard Self.kinds.contains(event.kind) else { return }
-    running.withLock { running in
-      // The ends of some may have been missed.
-      if running.count > 10_000 { running = [:] }
-      running[event.stage] = Running(began: event.time)
+  func observe(_ event: PipelineEvent) {
+    switch event {
+    case .stageEnded(let stage) where Self.kinds.contains(stage.kind): count(stage)
+    case .requestsMissed(let count): metrics.change { $0.missed += count }
+    default: break
     }
   }
 
-  func phaseBegan(_ phase: String, _ event: PipelineEvent) {
-    guard Self.kinds.contains(event.kind) else { return }
-    running.withLock { running in
-      switch phase {
-      case "queue": running[event.stage]?.queued = event.time
-      case "work": running[event.stage]?.worked = event.time
-      default: break
-      }
-    }
-  }
-
-  func stageEnded(_ event: PipelineEvent) {
-    guard Self.kinds.contains(event.kind), let stage = running.withLock({ $0.removeValue(forKey: event.stage) }) else {
-      return
-    }
+  private func count(_ stage: RequestMetrics.Stage) {
+    let hasWorked = stage.phases.contains { $0.name == "work" }
     // Of an encoded image that was found there was no work.
-    if event.kind == .encode, stage.worked == nil { return }
+    guard let duration = stage.duration, stage.kind != .encode || hasWorked else { return }
+    let queue = stage.phases.first { $0.name == "queue" }?.duration
     metrics.change { counts in
-      let start = event.kind == .transfer ? stage.began : stage.worked ?? stage.began
-      counts.stages[event.kind.name, default: Histogram()].add(event.time - start)
-      guard let queued = stage.queued, let worked = stage.worked else { return }
-      counts.stages["queue", default: Histogram()].add(worked - queued)
+      counts.stages[stage.kind.name, default: Histogram()].add(duration)
+      if hasWorked, let queue { counts.stages["queue", default: Histogram()].add(queue) }
     }
   }
-
-  func requestsMissed(_ count: Int) { metrics.change { $0.missed += count } }
 }

@@ -20,16 +20,11 @@ struct StageTimes: Sendable {
   private static func add(_ stages: [RequestMetrics.Stage], to times: inout [StageKind: Duration]) {
     for stage in stages {
       add(stage.stages, to: &times)
-      guard let time = time(of: stage) else { continue }
-      times[stage.kind, default: .zero] += time
+      // A stage that did no work, such as the look-up of a file that was found, is left out.
+      let hasWorked = stage.kind == .fetch || stage.phases.contains { $0.name == "work" }
+      guard hasWorked, let duration = stage.duration else { continue }
+      times[stage.kind, default: .zero] += duration
     }
-  }
-
-  /// Returns the time of the work itself; `nil` for a stage that did none.
-  private static func time(of stage: RequestMetrics.Stage) -> Duration? {
-    guard stage.kind != .fetch else { return stage.duration }
-    let work = stage.phases.filter { $0.name == "work" }.compactMap(\.duration)
-    return work.isEmpty ? nil : work.reduce(.zero, +)
   }
 
   private static func entry(_ name: String, _ time: Duration) -> String {

@@ -155,6 +155,7 @@ final class Interception: WorkDependency {
           withExtendedLifetime(ended) {}
         }
       }
+      trace?.enter("wait")
       context.images.subscribe(
         to: load.key,
         handle.demand,
@@ -162,6 +163,7 @@ final class Interception: WorkDependency {
         receive: receive,
         start: load.start,
       )
+      defer { trace?.enter("work") }
       return await outcome.value()
     } onCancel: {
       leave(id)

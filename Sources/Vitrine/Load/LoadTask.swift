@@ -271,13 +271,13 @@ extension StageTrace {
       facts["status"] = loaded.status.map(Fact.number)
       if let response = value as? ImageResponse {
         (facts["width"], facts["height"]) = (.number(response.image.width), .number(response.image.height))
-        return end(facts, at: nil, telling: { $0.requestEnded(.image(response), $1) })
+        return end(facts, at: nil) { .requestEnded(.image(response), $0) }
       }
       if let image = value as? EncodedImage {
         (facts["width"], facts["height"]) = (.number(image.width), .number(image.height))
         facts["format"] = .text(image.format.name)
       }
-      end(facts, at: nil, telling: { $0.requestEnded(.data(byteCount: loaded.byteCount), $1) })
+      end(facts, at: nil) { .requestEnded(.data(byteCount: loaded.byteCount), $0) }
     case .failure(let error): end(error)
     }
   }

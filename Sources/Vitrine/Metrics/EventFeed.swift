@@ -4,8 +4,6 @@ import VitrineRuntime
 
 /// A feed of events from their origin, mostly under a lock, to the observers, which may be slow.
 final class EventFeed: Sendable {
-  typealias Telling = @Sendable (any PipelineObserver, PipelineEvent) -> Void
-
   private struct State {
     var waiting: [@Sendable () -> Void] = []
     var isDelivering = false
@@ -16,7 +14,7 @@ final class EventFeed: Sendable {
 
   static let limit = 10_000
 
-  private let observers: PipelineObserverList
+  private let observers: [any PipelineObserver]
   private let log: PipelineLog?
   private let state = Lock(State())
   private let queue = WorkQueue(label: "vitrine-observe", width: 1)
@@ -29,10 +27,10 @@ final class EventFeed: Sendable {
     clock: any TimeSource,
   ) {
     log = write.map { PipelineLog($0, clock: clock) }
-    self.observers = PipelineObserverList(observers + [log].compactMap { $0 })
-    guard log != nil || !observers.isEmpty else { return nil }
-    guard let log, let disk = disk as? DiskCache else { return }
-    if let reason = disk.readOnlyReason {
+    self.observers = observers + [log].compactMap { $0 }
+    guard !self.observers.isEmpty else { return nil }
+    guard let log, let disk = disk as? any WarningDataCaching else { return }
+    if let disk = disk as? DiskCache, let reason = disk.readOnlyReason {
       let trouble = "the disk cache at \(disk.directory.path) keeps new images in memory only: \(reason)"
       afterAll { log.warn(trouble) }
     }
@@ -70,8 +68,8 @@ final class EventFeed: Sendable {
     }
   }
 
-  func post(_ event: PipelineEvent, _ tell: @escaping Telling) {
-    afterAll { [observers] in tell(observers, event) }
+  func post(_ event: PipelineEvent) {
+    afterAll { [observers] in observers.notify(event) }
   }
 
   /// Runs an action on the observers' thread after all earlier events.
@@ -99,7 +97,7 @@ final class EventFeed: Sendable {
         }
         return (state.waiting, state.missed)
       }
-      if missed > 0 { observers.requestsMissed(missed) }
+      if missed > 0 { observers.notify(.requestsMissed(missed)) }
       guard !actions.isEmpty else { return }
       for action in actions {
         // The count drops before the action, since its caller may begin a request as soon as it runs.
@@ -107,5 +105,11 @@ final class EventFeed: Sendable {
         action()
       }
     }
+  }
+}
+
+extension [any PipelineObserver] {
+  fileprivate func notify(_ event: PipelineEvent) {
+    for observer in self { observer.observe(event) }
   }
 }

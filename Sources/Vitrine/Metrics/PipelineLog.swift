@@ -5,15 +5,22 @@ import VitrineRuntime
 final class PipelineLog: PipelineObserver {
   private let write: @Sendable (LogEntry) -> Void
   private let clock: any TimeSource
-  /// The beginning of each running request.
-  private let began = Lock<[Int: Duration]>([:])
 
   init(_ write: @escaping @Sendable (LogEntry) -> Void, clock: any TimeSource) {
     (self.write, self.clock) = (write, clock)
   }
 
-  private func say(_ level: LogEntry.Level, _ message: String, _ source: String?) {
-    write(LogEntry(level: level, source: source?.onOneLine, message: message.onOneLine, time: clock.now))
+  private func say(
+    _ level: LogEntry.Level,
+    _ message: String,
+    _ source: String?,
+    _ stage: StageKind? = nil,
+    _ setFields: (inout LogEntry) -> Void = { _ in },
+  ) {
+    var entry = LogEntry(level: level, source: source?.onOneLine, message: message.onOneLine, time: clock.now)
+    entry.stage = stage
+    setFields(&entry)
+    write(entry)
   }
 
   /// Logs that a decode does not return.
@@ -27,68 +34,79 @@ final class PipelineLog: PipelineObserver {
   /// Logs a retry of a transfer.
   func retry(_ attempt: RetryAttempt, after delay: Duration) {
     let again = "retrying in \(delay.inMilliseconds) ms: \(attempt.error.detail)"
-    say(.warning, "attempt \(attempt.number) failed, \(again)", attempt.error.url)
+    say(.warning, "attempt \(attempt.number) failed, \(again)", attempt.error.url, .fetch) { $0.error = attempt.error }
   }
 
   // MARK: Events
 
-  func requestBegan(_ request: ImageRequest, _ event: PipelineEvent) {
-    began.withLock { $0[event.request] = event.time }
-  }
-
-  func stageBegan(_ event: PipelineEvent) {
-    switch event.kind {
-    case .revalidate: say(.debug, "cached, but stale; revalidating", event.source)
-    case .resample: say(.debug, "made from a larger variant in memory", event.source)
+  func observe(_ event: PipelineEvent) {
+    switch event {
+    case .stageBegan(let stage) where stage.kind == .revalidate:
+      say(.trace, "cached, but stale; revalidating", stage.source, stage.kind)
+    case .stageBegan(let stage) where stage.kind == .resample:
+      say(.trace, "made from a larger variant in memory", stage.source, stage.kind)
+    case .stageJoined(let stage, _): say(.trace, "shares a \(stage.kind) that is under way", stage.source, stage.kind)
+    case .noted(let fact, let stage): noted(fact, stage)
+    case .requestEnded(let outcome, let request): ended(outcome, request)
+    case .requestsMissed(let count):
+      say(.warning, "\(count) requests are missing from this log: it is written too slowly", nil)
     default: break
     }
   }
 
-  func stageJoined(by request: Int, _ event: PipelineEvent) {
-    say(.debug, "shares a \(event.kind) that is under way", event.source)
-  }
-
-  func noted(_ fact: String, _ event: PipelineEvent) {
-    guard let value = event.facts[fact] else { return }
+  private func noted(_ fact: String, _ stage: RequestMetrics.Stage) {
+    guard let value = stage.facts[fact] else { return }
+    let (level, message): (LogEntry.Level, String)
     switch fact {
-    case "found" where value == .flag(true): say(.debug, "finished image on disk", event.source)
-    case "decision": say(.debug, Self.words(of: "\(value)"), event.source)
-    case "rate limited": say(.debug, "waiting: the rate limit is reached", event.source)
-    case "fallback": say(.warning, "revalidation failed, serving the stale copy: \(value)", event.source)
-    default: break
+    case "found" where value == .flag(true): (level, message) = (.trace, "finished image on disk")
+    case "decision": (level, message) = (.trace, Self.words(of: "\(value)"))
+    case "rate limited": (level, message) = (.trace, "waiting: the rate limit is reached")
+    case "fallback": (level, message) = (.warning, "revalidation failed, serving the stale copy: \(value)")
+    default: return
     }
+    say(level, message, stage.source, stage.kind)
   }
 
-  func requestEnded(_ outcome: PipelineOutcome, _ event: PipelineEvent) {
-    let began = began.withLock { $0.removeValue(forKey: event.request) } ?? event.time
-    let time = "\((event.time - began).inMilliseconds) ms"
+  private func ended(_ outcome: PipelineOutcome, _ request: RequestMetrics.Stage) {
+    let time = "\((request.duration ?? .zero).inMilliseconds) ms"
     switch outcome {
     case .failure(let error):
-      let level: LogEntry.Level = error.isCancellation ? .debug : .error
-      say(
-        level,
-        error.isCancellation ? "cancelled after \(time)" : "\(error.stage) failed: \(error.detail)",
-        event.source,
-      )
+      let message = error.isCancellation ? "cancelled after \(time)" : "\(error.stage) failed: \(error.detail)"
+      say(Self.level(of: error), message, request.source, StageKind(error.stage.rawValue)) {
+        ($0.duration, $0.error) = (request.duration, error)
+      }
     case .image(let response):
       let size = "\(response.image.width)x\(response.image.height)"
       let bytes = response.byteCount > 0 ? " of \(Self.size(response.byteCount))" : ""
-      ended("\(size)\(bytes) \(Self.words(of: response.origin)) in \(time)", isStale: response.isStale, event.source)
+      let message = "\(size)\(bytes) \(Self.words(of: response.origin)) in \(time)"
+      ended(message, request, response.origin, response.byteCount, isStale: response.isStale)
     case .data(let byteCount):
-      let origin = event.facts["from"].flatMap { ImageResponse.Origin(rawValue: "\($0)") }
+      let origin = request.facts["from"].flatMap { ImageResponse.Origin(rawValue: "\($0)") }
       let place = origin.map { " " + Self.words(of: $0) } ?? ""
-      let purpose = Self.prefix(event.facts["purpose"])
-      let isStale = event.facts["stale"] == .flag(true)
-      ended("\(purpose)\(Self.size(byteCount))\(place) in \(time)", isStale: isStale, event.source)
+      let message = "\(Self.prefix(request.facts["purpose"]))\(Self.size(byteCount))\(place) in \(time)"
+      ended(message, request, origin, byteCount, isStale: request.facts["stale"] == .flag(true))
     }
   }
 
-  func requestsMissed(_ count: Int) {
-    say(.warning, "\(count) requests are missing from this log: it is written too slowly", nil)
+  private func ended(
+    _ message: String,
+    _ request: RequestMetrics.Stage,
+    _ origin: ImageResponse.Origin?,
+    _ byteCount: Int,
+    isStale: Bool,
+  ) {
+    say(isStale ? .notice : .debug, isStale ? "\(message), stale" : message, request.source, .request) {
+      ($0.origin, $0.byteCount, $0.duration) = (origin, byteCount > 0 ? byteCount : nil, request.duration)
+    }
   }
 
-  private func ended(_ message: String, isStale: Bool, _ source: String) {
-    say(isStale ? .warning : .info, isStale ? "\(message), stale" : message, source)
+  private static func level(of error: LoadError) -> LogEntry.Level {
+    switch error.code {
+    case .cancelled: .trace
+    case .notCached, .offline: .notice
+    case .badStatus where [404, 410].contains(error.status): .notice
+    default: .error
+    }
   }
 
   // MARK: Words

@@ -2,68 +2,44 @@
 ///
 /// ```swift
 /// struct Counting: PipelineObserver {
-///   func requestEnded(_ outcome: PipelineOutcome, _ event: PipelineEvent) { counter.add(event.facts["from"]) }
+///   func observe(_ event: PipelineEvent) {
+///     if case .requestEnded(_, let request) = event { counter.add(request.facts["from"]) }
+///   }
 /// }
 /// let pipeline = ImagePipeline { $0.observers = [Counting()] }
 /// ```
-/// Every method has a default that does nothing. Calls come one at a time, on a thread of their own and never under a
-/// lock, so they may block and may use the pipeline. Events of one stage come in order, a stage begins after the stage
-/// that waits for it, and every end follows its beginning. An event has its own time, which may precede the call.
+/// Calls come one at a time, on a thread of their own and never under a lock, so they may block and may use the
+/// pipeline. Events of one stage come in order, a stage begins after the stage that waits for it, and every end follows
+/// its beginning.
 ///
 /// Hits of `ImagePipeline.cachedImage(for:)` are not reported.
 public protocol PipelineObserver: Sendable {
-  /// A request was made.
-  func requestBegan(_ request: ImageRequest, _ event: PipelineEvent)
+  /// Receives an event, some time after it happened.
+  func observe(_ event: PipelineEvent)
+}
+
+/// An event of a request or of one of its stages, with the stage as it was then.
+///
+/// The stages that a stage waits for have events of their own: ``RequestMetrics/Stage/stages`` is empty, and
+/// ``RequestMetrics/Stage/request`` joins them. Later versions may add cases; a `switch` over them needs a default.
+public enum PipelineEvent: Sendable {
+  /// A request was made, which is a stage of kind ``StageKind/request``.
+  case requestBegan(ImageRequest, RequestMetrics.Stage)
   /// A stage of a request began.
-  func stageBegan(_ event: PipelineEvent)
-  /// Another request waits for a stage that is under way, or has just ended.
-  func stageJoined(by request: Int, _ event: PipelineEvent)
-  /// A stage entered a phase, and so ended the previous one.
-  func phaseBegan(_ phase: String, _ event: PipelineEvent)
-  /// A fact became known; it is in the event's facts.
-  func noted(_ fact: String, _ event: PipelineEvent)
+  case stageBegan(RequestMetrics.Stage)
+  /// Another request, of this id, waits for a stage that is under way, or has just ended.
+  case stageJoined(RequestMetrics.Stage, by: Int)
+  /// A stage entered a phase, the last of its phases, and so ended the previous one.
+  case phaseBegan(RequestMetrics.Stage)
+  /// A fact of this name became known; it is in the stage's facts.
+  case noted(String, RequestMetrics.Stage)
   /// A stage ended. The fact `error` shows that it failed or was abandoned by all requests.
-  func stageEnded(_ event: PipelineEvent)
+  case stageEnded(RequestMetrics.Stage)
   /// A request ended; its caller is notified at the same time.
-  func requestEnded(_ outcome: PipelineOutcome, _ event: PipelineEvent)
+  case requestEnded(PipelineOutcome, RequestMetrics.Stage)
   /// This number of requests was left out, from beginning to end, because 10,000 events were waiting for slow
   /// observers.
-  func requestsMissed(_ count: Int)
-}
-
-extension PipelineObserver {
-  /// Does nothing.
-  public func requestBegan(_ request: ImageRequest, _ event: PipelineEvent) {}
-  /// Does nothing.
-  public func stageBegan(_ event: PipelineEvent) {}
-  /// Does nothing.
-  public func stageJoined(by request: Int, _ event: PipelineEvent) {}
-  /// Does nothing.
-  public func phaseBegan(_ phase: String, _ event: PipelineEvent) {}
-  /// Does nothing.
-  public func noted(_ fact: String, _ event: PipelineEvent) {}
-  /// Does nothing.
-  public func stageEnded(_ event: PipelineEvent) {}
-  /// Does nothing.
-  public func requestEnded(_ outcome: PipelineOutcome, _ event: PipelineEvent) {}
-  /// Does nothing.
-  public func requestsMissed(_ count: Int) {}
-}
-
-/// An event of a request or of one of its stages.
-public struct PipelineEvent: Sendable, Hashable {
-  /// The id of the request; a shared stage has the id of the request that began it.
-  public let request: Int
-  /// The id of the stage; the request itself has the id ``request``.
-  public let stage: Int
-  /// The kind of the stage.
-  public let kind: StageKind
-  /// The URL, path or id of the image.
-  public let source: String
-  /// The time of the event, by the clock of ``RequestMetrics``.
-  public let time: Duration
-  /// The facts known about the stage so far.
-  public let facts: [String: RequestMetrics.Fact]
+  case requestsMissed(Int)
 }
 
 /// The outcome of a request.
@@ -74,28 +50,4 @@ public enum PipelineOutcome: Sendable {
   case data(byteCount: Int)
   /// An error; a cancelled request also ends with an error.
   case failure(LoadError)
-}
-
-/// A list of observers that is one observer and notifies each in turn.
-struct PipelineObserverList: PipelineObserver {
-  private let observers: [any PipelineObserver]
-
-  init(_ observers: [any PipelineObserver]) { self.observers = observers }
-
-  func requestBegan(_ request: ImageRequest, _ event: PipelineEvent) {
-    each { $0.requestBegan(request, event) }
-  }
-  func stageBegan(_ event: PipelineEvent) { each { $0.stageBegan(event) } }
-  func stageJoined(by request: Int, _ event: PipelineEvent) { each { $0.stageJoined(by: request, event) } }
-  func phaseBegan(_ phase: String, _ event: PipelineEvent) { each { $0.phaseBegan(phase, event) } }
-  func noted(_ fact: String, _ event: PipelineEvent) { each { $0.noted(fact, event) } }
-  func stageEnded(_ event: PipelineEvent) { each { $0.stageEnded(event) } }
-  func requestEnded(_ outcome: PipelineOutcome, _ event: PipelineEvent) {
-    each { $0.requestEnded(outcome, event) }
-  }
-  func requestsMissed(_ count: Int) { each { $0.requestsMissed(count) } }
-
-  private func each(_ tell: (any PipelineObserver) -> Void) {
-    for observer in observers { tell(observer) }
-  }
 }

@@ -14,8 +14,8 @@ public struct RequestMetrics: Sendable, Hashable, Identifiable {
   public struct Phase: Sendable, Hashable {
     /// The name of the phase.
     ///
-    /// The phases are `wait` for another stage, `queue` for a turn, `look-up` in a cache, `request` until the response,
-    /// `body`, and `work`.
+    /// The phases are `wait` for another stage, `queue` for a turn, `lease` for another machine, `look-up` in a cache,
+    /// `request` until the response, `body`, and `work`.
     public let name: String
     /// The beginning.
     public let began: Duration
@@ -24,6 +24,9 @@ public struct RequestMetrics: Sendable, Hashable, Identifiable {
 
     /// The duration; `nil` while the phase is running.
     public var duration: Duration? { ended.map { $0 - began } }
+
+    /// A Boolean value that indicates whether the stage does nothing itself meanwhile.
+    var isWaiting: Bool { ["wait", "queue", "lease"].contains(name) }
   }
 
   /// A fact about a stage.
@@ -56,6 +59,8 @@ public struct RequestMetrics: Sendable, Hashable, Identifiable {
     public let kind: StageKind
     /// The URL, path or id of the image.
     public let source: String
+    /// The id of the request that began the stage; `nil` before a request waits for it.
+    public internal(set) var request: Int?
     /// The beginning.
     public let began: Duration
     /// The end; `nil` while the stage is running.
@@ -71,8 +76,13 @@ public struct RequestMetrics: Sendable, Hashable, Identifiable {
     /// The stages that this stage waited for, in order.
     public internal(set) var stages: [Stage] = []
 
-    /// The duration; `nil` while the stage is running.
-    public var duration: Duration? { ended.map { $0 - began } }
+    /// The time of the stage's own work, without ``waiting``; `nil` while the stage is running.
+    ///
+    /// A request does no work itself: its duration is the whole time from ``began`` to ``ended``.
+    public var duration: Duration? { ended.map { $0 - began - waiting } }
+
+    /// The time that the stage has waited: for another stage, for a turn in a queue, or for another machine.
+    public var waiting: Duration { phases.lazy.filter(\.isWaiting).compactMap(\.duration).reduce(.zero, +) }
 
     /// The end of the last part of the stage, without shared stages.
     var extent: Duration {

@@ -13,19 +13,14 @@ public struct SignpostObserver: PipelineObserver {
   /// Creates an observer.
   public init() {}
 
-  /// Begins the interval of a request.
-  public func requestBegan(_ request: ImageRequest, _ event: PipelineEvent) { begin(event) }
-
-  /// Begins the interval of a stage.
-  public func stageBegan(_ event: PipelineEvent) { begin(event) }
-
-  /// Ends the interval of a stage.
-  public func stageEnded(_ event: PipelineEvent) { end(event) }
-
-  /// Ends the interval of a request.
-  public func requestEnded(_ outcome: PipelineOutcome, _ event: PipelineEvent) { end(event) }
-
-  private func begin(_ event: PipelineEvent) { intervals.begin(event.stage, "\(event.kind) \(event.source)") }
-
-  private func end(_ event: PipelineEvent) { intervals.end(event.stage, "\(event.facts["error"] ?? "done")") }
+  /// Begins or ends the interval of a request or a stage.
+  public func observe(_ event: PipelineEvent) {
+    switch event {
+    case .requestBegan(_, let stage), .stageBegan(let stage):
+      intervals.begin(stage.id, "\(stage.kind) \(stage.source)")
+    case .requestEnded(_, let stage), .stageEnded(let stage):
+      intervals.end(stage.id, "\(stage.facts["error"] ?? "done")")
+    default: break
+    }
+  }
 }

@@ -26,7 +26,7 @@ final class StageSequence: Sendable {
       state.withLock { ($0.own, $0.current) = (first, first) }
       return identify(first)
     }
-    if current !== own { current?.end() }
+    if current === own { own.enter("wait") } else { current?.end() }
     let next = own.stage(kind)
     state.withLock { $0.current = next }
   }

@@ -69,8 +69,8 @@ package final class StageTrace: Sendable {
     var waits: [(stage: StageTrace, since: Duration, isShared: Bool)] = []
     var lastTime: Duration
     var isOwned = false
-    /// The request under which observers are notified of the stage; `nil` for no notifications.
-    var request: Int?
+    /// A Boolean value that indicates whether observers are notified of the stage.
+    var isObserved = false
   }
 
   let source: String
@@ -98,7 +98,7 @@ package final class StageTrace: Sendable {
 
   /// Begins a phase, which ends the previous one.
   package func enter(_ phase: String, at time: Duration? = nil) {
-    change(at: time, telling: { $0.phaseBegan(phase, $1) }) { stage, time in
+    change(at: time, { .phaseBegan($0) }) { stage, time in
       stage.endPhase(at: time)
       // Most stages have no more than four phases.
       if stage.phases.isEmpty { stage.phases.reserveCapacity(4) }
@@ -108,16 +108,16 @@ package final class StageTrace: Sendable {
 
   /// Records a fact, which replaces an earlier one with the same name.
   package func note(_ name: String, _ fact: Fact, at time: Duration? = nil) {
-    change(at: time, telling: { $0.noted(name, $1) }) { stage, _ in stage.facts[name] = fact }
+    change(at: time, { .noted(name, $0) }) { stage, _ in stage.facts[name] = fact }
   }
 
   /// Ends the stage and its phase; later calls have no effect.
   package func end(_ facts: [String: Fact] = [:], at time: Duration? = nil) {
-    end(facts, at: time, telling: { $0.stageEnded($1) })
+    end(facts, at: time) { .stageEnded($0) }
   }
 
-  func end(_ facts: [String: Fact], at time: Duration?, telling: @autoclosure () -> EventFeed.Telling) {
-    change(at: time, telling: telling()) { stage, time in
+  func end(_ facts: [String: Fact], at time: Duration?, _ event: (RequestMetrics.Stage) -> PipelineEvent) {
+    change(at: time, event) { stage, time in
       stage.facts.merge(facts) { _, new in new }
       stage.endPhase(at: time)
       stage.ended = time
@@ -127,7 +127,7 @@ package final class StageTrace: Sendable {
   /// Ignores changes after the end: abandoned work may still enter its next phase.
   private func change(
     at time: Duration?,
-    telling: @autoclosure () -> EventFeed.Telling,
+    _ event: (RequestMetrics.Stage) -> PipelineEvent,
     _ change: (inout RequestMetrics.Stage, Duration) -> Void,
   ) {
     let time = time ?? recorder.now
@@ -137,18 +137,14 @@ package final class StageTrace: Sendable {
       let time = max(time, state.lastTime)
       state.lastTime = time
       change(&state.stage, time)
-      tell(telling(), state, at: time)
+      post(event, state)
     }
   }
 
   // The caller holds the lock, so that a stage's events are posted in order.
-  private func tell(_ telling: @autoclosure () -> EventFeed.Telling, _ state: State, at time: Duration) {
-    guard let feed = recorder.feed, let request = state.request else { return }
-    let (id, kind, facts) = (state.stage.id, state.stage.kind, state.stage.facts)
-    feed.post(
-      PipelineEvent(request: request, stage: id, kind: kind, source: source, time: time, facts: facts),
-      telling(),
-    )
+  private func post(_ event: (RequestMetrics.Stage) -> PipelineEvent, _ state: State) {
+    guard state.isObserved, let feed = recorder.feed else { return }
+    feed.post(event(state.stage))
   }
 
   // MARK: Awaited stages
@@ -163,7 +159,8 @@ package final class StageTrace: Sendable {
   /// Records that this stage waits for another from now on.
   func wait(for stage: StageTrace?) {
     guard let stage else { return }
-    let isShared = stage.join(state.withLock { $0.request })
+    let (request, isObserved) = state.withLock { ($0.stage.request, $0.isObserved) }
+    let isShared = stage.join(request, isObserved: isObserved)
     // A request that joins a running stage has just recorded a time close to this one.
     state.withLock { state in
       let since = isShared ? max(state.lastTime, stage.began) : stage.began
@@ -174,14 +171,14 @@ package final class StageTrace: Sendable {
   /// Joins a request to the stage; the first request owns it.
   ///
   /// - Returns: `true` if the stage belongs to another request.
-  private func join(_ request: Int?) -> Bool {
+  private func join(_ request: Int?, isObserved: Bool) -> Bool {
     state.withLock { state in
       guard state.isOwned else {
-        (state.isOwned, state.request) = (true, request)
-        tell({ $0.stageBegan($1) }, state, at: began)
+        (state.isOwned, state.isObserved, state.stage.request) = (true, isObserved, request)
+        post({ .stageBegan($0) }, state)
         return false
       }
-      if let request { tell({ $0.stageJoined(by: request, $1) }, state, at: state.lastTime) }
+      if isObserved, let request { post({ .stageJoined($0, by: request) }, state) }
       return true
     }
   }
@@ -190,16 +187,15 @@ package final class StageTrace: Sendable {
 
   fileprivate func beginRequest(_ request: ImageRequest, for purpose: StageRecorder.Purpose) {
     state.withLock { state in
-      state.isOwned = true
+      (state.isOwned, state.stage.request) = (true, state.stage.id)
       if purpose != .image { state.stage.facts["purpose"] = .text(purpose.rawValue) }
-      guard let feed = recorder.feed, feed.begins() else { return }
-      state.request = state.stage.id
-      tell({ $0.requestBegan(request, $1) }, state, at: began)
+      state.isObserved = recorder.feed?.begins() ?? false
+      post({ .requestBegan(request, $0) }, state)
     }
   }
 
   func end(_ error: LoadError, at time: Duration? = nil) {
-    end(["error": .text(error.detail)], at: time, telling: { $0.requestEnded(.failure(error), $1) })
+    end(["error": .text(error.detail)], at: time) { .requestEnded(.failure(error), $0) }
   }
 }
 

@@ -15,6 +15,9 @@ extension ImagePipeline {
 
   /// Loads the bytes of a URL; see ``data(for:)-(ImageRequest)``.
   ///
+  /// ```swift
+  /// let data = try await pipeline.data(for: "https://example.org/cat.jpg")
+  /// ```
   /// - Throws: ``LoadError``; with code `.cancelled`, at once, if the awaiting task is cancelled.
   public func data(for url: some URLConvertible) async throws(LoadError) -> Data {
     try await data(for: ImageRequest(url.imageSource))

@@ -100,6 +100,9 @@ public final class ImagePipeline: Sendable {
 
   /// Returns the image if it is in memory; does not wait.
   ///
+  /// ```swift
+  /// if let hit = pipeline.cachedImage(for: request) { show(hit.image) }
+  /// ```
   /// A stale image is returned, too, and marked as such. Returns `nil` without ``CacheAccess/memoryReads``.
   public func cachedImage(for request: ImageRequest) -> ImageResponse? {
     // Without a delegate, the request is not even copied.
@@ -109,6 +112,9 @@ public final class ImagePipeline: Sendable {
 
   /// Loads an image; see ``LoadTask/image``.
   ///
+  /// ```swift
+  /// let image = try await pipeline.image(for: ImageRequest(url: url, size: .pixels(300, 300)))
+  /// ```
   /// - Throws: ``LoadError``; with code `.cancelled`, at once, if the awaiting task is cancelled.
   public func image(for request: ImageRequest) async throws(LoadError) -> Bitmap {
     // A hit costs neither a task nor a hop, unless observers must be notified.
@@ -123,6 +129,9 @@ public final class ImagePipeline: Sendable {
 
   /// Loads the image at a URL; see ``LoadTask/image``.
   ///
+  /// ```swift
+  /// let image = try await pipeline.image(for: "https://example.org/cat.jpg")
+  /// ```
   /// - Throws: ``LoadError``; with code `.cancelled`, at once, if the awaiting task is cancelled.
   public func image(for url: some URLConvertible) async throws(LoadError) -> Bitmap {
     try await image(for: ImageRequest(url.imageSource))
@@ -130,6 +139,11 @@ public final class ImagePipeline: Sendable {
 
   /// Starts to load an image.
   ///
+  /// ```swift
+  /// let task = pipeline.imageTask(for: request)
+  /// task.priority = .veryHigh
+  /// let response = try await task.response
+  /// ```
   /// The task runs even if it is not retained, and retains the parts of the pipeline that it needs until it ends.
   public func imageTask(for request: ImageRequest) -> ImageTask { imageTask(for: request, isWatching: false, nil) }
 

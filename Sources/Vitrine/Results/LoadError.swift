@@ -127,8 +127,8 @@ public struct LoadError: Error, Sendable, CustomStringConvertible {
       case .tooLarge: .tooLarge
       default: .fetchFailed
       }
-    // The hook's own error says more than `preparationFailed`.
-    let cause = error.code == .preparationFailed ? error.cause : nil
+    // The program's own error says more than `preparationFailed` or `loaderFailed`.
+    let cause = [.preparationFailed, .loaderFailed].contains(error.code) ? error.cause : nil
     self.init(code, .fetch, source, prefix + error.detail, status: error.status, cause: cause ?? error)
   }
 

@@ -58,7 +58,7 @@ struct PipelineRateLimitTests {
     #expect(metrics.map { $0?.facts["rate limited"] } == [nil, .flag(true)])
     #expect([first, second].map { $0.metrics?.queueWait } == [.zero, .seconds(1)])
     await pipeline.flushEvents()
-    let line = "debug \(url(1)): waiting: the rate limit is reached"
+    let line = "trace \(url(1)): waiting: the rate limit is reached"
     #expect(lines.withLock { $0 }.filter { $0.contains("rate limit") } == [line])
   }
 

@@ -43,13 +43,13 @@ struct LogTests {
     _ = try await pipeline.image(for: ImageRequest(url: Self.url))
     #expect(
       await logged() == [
-        "debug https://example.org/a.png: not on disk; fetching",
-        "info https://example.org/a.png: 64x48 of \(size) from the network in 0.0 ms",
+        "trace https://example.org/a.png: not on disk; fetching",
+        "debug https://example.org/a.png: 64x48 of \(size) from the network in 0.0 ms",
       ]
     )
     _ = try await pipeline.image(for: ImageRequest(url: Self.url))
     #expect(
-      await logged() == ["info https://example.org/a.png: 64x48 of \(size) from memory in 0.0 ms"]
+      await logged() == ["debug https://example.org/a.png: 64x48 of \(size) from memory in 0.0 ms"]
     )
   }
 
@@ -65,8 +65,8 @@ struct LogTests {
     await second.flushEvents()
     #expect(
       await logged() == [
-        "debug https://example.org/a.png: on disk, fresh (max-age)",
-        "info https://example.org/a.png: 64x48 of \(size) from disk in 0.0 ms",
+        "trace https://example.org/a.png: on disk, fresh (max-age)",
+        "debug https://example.org/a.png: 64x48 of \(size) from disk in 0.0 ms",
       ]
     )
 
@@ -76,8 +76,8 @@ struct LogTests {
     await third.flushEvents()
     #expect(
       await logged() == [
-        "debug https://example.org/a.png: on disk, stale; revalidating (max-age)",
-        "info https://example.org/a.png: 64x48 of \(size) from disk, revalidated in 0.0 ms",
+        "trace https://example.org/a.png: on disk, stale; revalidating (max-age)",
+        "debug https://example.org/a.png: 64x48 of \(size) from disk, revalidated in 0.0 ms",
       ]
     )
   }
@@ -93,12 +93,12 @@ struct LogTests {
     _ = await logged()
 
     _ = try await pipeline.image(for: ImageRequest(url: Self.url))
-    let warnings = await logged().filter { $0.hasPrefix("warning") }
+    let warnings = await logged().filter { !$0.hasPrefix("trace") }
     #expect(
       warnings == [
         "warning https://example.org/a.png: revalidation failed, serving the stale copy: "
           + "the server answered with status 503",
-        "warning https://example.org/a.png: 64x48 of \(size) from disk in 0.0 ms, stale",
+        "notice https://example.org/a.png: 64x48 of \(size) from disk in 0.0 ms, stale",
       ]
     )
   }
@@ -123,17 +123,40 @@ struct LogTests {
   }
 
   @Test
-  func failuresAreErrorsAndCancelledRequestsAreNot() async throws {
+  func aMissingImageIsANoticeAndACancelledRequestATrace() async throws {
     parts.loader.answer(Self.url, FakeResponse(status: 404))
     await #expect(throws: LoadError.self) { try await pipeline.image(for: ImageRequest(url: Self.url)) }
     #expect(
-      await logged().last == "error https://example.org/a.png: fetch failed: the server answered with status 404"
+      await logged().last == "notice https://example.org/a.png: fetch failed: the server answered with status 404"
     )
     let task = pipeline.imageTask(for: ImageRequest(url: "https://example.org/b.png"))
     _ = try await parts.loader.nextLoad(of: "https://example.org/b.png")
     parts.clock.advance(by: .milliseconds(250))
     task.cancel()
-    #expect(await logged().last == "debug https://example.org/b.png: cancelled after 250.0 ms")
+    #expect(await logged().last == "trace https://example.org/b.png: cancelled after 250.0 ms")
+  }
+
+  @Test
+  func anEntryHasTheSameInFields() async throws {
+    let task = pipeline.imageTask(for: ImageRequest(url: Self.url))
+    let load = try await parts.loader.nextLoad(of: Self.url)
+    parts.clock.advance(by: .milliseconds(30))
+    load.respond(headers: headers)
+    load.send(file)
+    load.finish()
+    _ = try await task.image
+    await #expect(throws: LoadError.self) {
+      try await pipeline.image(for: ImageRequest(.data(Data("x".utf8), id: "x")))
+    }
+    await pipeline.flushEvents()
+
+    let ends = lines.value.filter { $0.level >= .debug }
+    #expect(ends.map(\.level) == [.debug, .error])
+    #expect(ends.map(\.stage) == [.request, .decode])
+    #expect(ends.map(\.origin) == [.network, nil])
+    #expect(ends.map(\.byteCount) == [file.count, nil])
+    #expect(ends.map(\.duration) == [.milliseconds(30), .zero])
+    #expect((ends.last?.error as? LoadError)?.code == .undecodable)
   }
 
   @Test

@@ -56,6 +56,10 @@ struct MetricsTests {
     #expect(fetch.phases.map(\.name) == ["queue", "request", "body"])
     #expect(fetch.phases.map(\.duration) == [.zero, .milliseconds(30), .milliseconds(12)])
     #expect(metrics.description.split(separator: "\n").count == 5)
+    // The decode waited for the fetch, and each stage has the time of its own work alone.
+    let finished = try #require(metrics.stages.first)
+    #expect([finished, finished.stages[0], fetch].map(\.duration) == [.zero, .zero, .milliseconds(42)])
+    #expect([finished, finished.stages[0], fetch].map(\.waiting) == [.milliseconds(42), .milliseconds(42), .zero])
   }
 
   @Test

@@ -40,9 +40,9 @@ struct ObserverTests {
     #expect(observer.lines.last == "request ended with an image from network")
     let began = observer.lines.filter { $0.hasSuffix("began") }
     #expect(began == ["request", "finished", "process", "decode", "fetch", "transfer"].map { "\($0) began" })
-    #expect(Set(observer.events.map(\.request)).count == 1)
-    #expect(Set(observer.events.map(\.stage)).count == 6)
-    #expect(observer.events.last?.facts["bytes"] == .number(file.count))
+    #expect(Set(observer.stages.map(\.request)).count == 1)
+    #expect(Set(observer.stages.map(\.id)).count == 6)
+    #expect(observer.stages.last?.facts["bytes"] == .number(file.count))
   }
 
   @Test
@@ -55,9 +55,9 @@ struct ObserverTests {
     await pipeline.flushEvents()
 
     #expect(lines(of: "fetch").filter { $0 == "fetch joined" }.count == 1)
-    let fetches = Set(observer.events.filter { $0.kind == .fetch }.map(\.request))
+    let fetches = Set(observer.stages.filter { $0.kind == .fetch }.map(\.request))
     #expect(fetches == [first.metrics?.id])
-    #expect(Set(observer.events.map(\.request)).count == 2)
+    #expect(Set(observer.stages.map(\.request)).count == 2)
   }
 
   @Test
@@ -94,7 +94,7 @@ struct ObserverTests {
     _ = try await pipeline.data(for: ImageRequest(url: Self.url))
     await pipeline.flushEvents()
     #expect(lines(of: "request") == ["request began", "request ended with \(file.count) bytes"])
-    #expect(observer.events.first?.facts["purpose"] == "data")
+    #expect(observer.stages.first?.facts["purpose"] == "data")
   }
 
   @Test
@@ -109,7 +109,7 @@ struct ObserverTests {
     await observer.wait { lines in lines.count { $0.hasPrefix("request ended") } == 3 }
     #expect(lines(of: "request ended").contains("request ended with \(file.count) bytes"))
     // The two run at the same time, and either may end first.
-    let question = observer.events.last { $0.facts["purpose"] == "revalidation" }
+    let question = observer.stages.last { $0.facts["purpose"] == "revalidation" }
     #expect(question?.facts["from"] == "revalidated")
   }
 
@@ -118,7 +118,8 @@ struct ObserverTests {
     final class Asking: PipelineObserver {
       let seen = Watched(0)
       let pipeline = Lock<ImagePipeline?>(nil)
-      func stageEnded(_ event: PipelineEvent) {
+      func observe(_ event: PipelineEvent) {
+        guard case .stageEnded = event else { return }
         let count = pipeline.withLock { $0 }?.loadCount
         seen.change { $0 += count == nil ? 0 : 1 }
       }
@@ -136,12 +137,10 @@ struct ObserverTests {
     final class Slow: PipelineObserver {
       let inner = RecordingObserver()
       let gate = Gate()
-      func requestBegan(_ request: ImageRequest, _ event: PipelineEvent) {
+      func observe(_ event: PipelineEvent) {
         gate.wait()
-        inner.requestBegan(request, event)
+        inner.observe(event)
       }
-      func requestEnded(_ outcome: PipelineOutcome, _ event: PipelineEvent) { inner.requestEnded(outcome, event) }
-      func requestsMissed(_ count: Int) { inner.requestsMissed(count) }
     }
     let slow = Slow()
     let pipeline = ImagePipeline.testing(parts) { $0.observers = [slow] }

@@ -6,34 +6,36 @@ import VitrineTesting
 final class RecordingObserver: PipelineObserver {
   struct Line: Sendable {
     let text: String
-    let event: PipelineEvent?
+    let stage: RequestMetrics.Stage?
   }
 
   private let state = Watched<[Line]>([])
 
   var lines: [String] { state.value.map(\.text) }
-  var events: [PipelineEvent] { state.value.compactMap(\.event) }
+  /// The stage of each event that has one.
+  var stages: [RequestMetrics.Stage] { state.value.compactMap(\.stage) }
 
   func wait(until condition: @escaping @Sendable ([String]) -> Bool) async {
     await state.wait { condition($0.map(\.text)) }
   }
 
-  private func add(_ text: String, _ event: PipelineEvent? = nil) {
-    state.change { $0.append(Line(text: text, event: event)) }
+  private func add(_ text: String, _ stage: RequestMetrics.Stage? = nil) {
+    state.change { $0.append(Line(text: text, stage: stage)) }
   }
 
-  func requestBegan(_ request: ImageRequest, _ event: PipelineEvent) { add("request began", event) }
-  func stageBegan(_ event: PipelineEvent) { add("\(event.kind) began", event) }
-  func stageJoined(by request: Int, _ event: PipelineEvent) { add("\(event.kind) joined", event) }
-  func phaseBegan(_ phase: String, _ event: PipelineEvent) { add("\(event.kind) \(phase)", event) }
-  func noted(_ fact: String, _ event: PipelineEvent) { add("\(event.kind) noted \(fact)", event) }
-  func stageEnded(_ event: PipelineEvent) { add("\(event.kind) ended", event) }
-  func requestEnded(_ outcome: PipelineOutcome, _ event: PipelineEvent) {
-    switch outcome {
-    case .image(let response): add("request ended with an image from \(response.origin)", event)
-    case .data(let count): add("request ended with \(count) bytes", event)
-    case .failure(let error): add("request failed: \(error.code)", event)
+  func observe(_ event: PipelineEvent) {
+    switch event {
+    case .requestBegan(_, let stage): add("request began", stage)
+    case .stageBegan(let stage): add("\(stage.kind) began", stage)
+    case .stageJoined(let stage, _): add("\(stage.kind) joined", stage)
+    case .phaseBegan(let stage): add("\(stage.kind) \(stage.phases.last?.name ?? "no phase")", stage)
+    case .noted(let fact, let stage): add("\(stage.kind) noted \(fact)", stage)
+    case .stageEnded(let stage): add("\(stage.kind) ended", stage)
+    case .requestEnded(.image(let response), let stage):
+      add("request ended with an image from \(response.origin)", stage)
+    case .requestEnded(.data(let count), let stage): add("request ended with \(count) bytes", stage)
+    case .requestEnded(.failure(let error), let stage): add("request failed: \(error.code)", stage)
+    case .requestsMissed(let count): add("missed \(count)")
     }
   }
-  func requestsMissed(_ count: Int) { add("missed \(count)") }
 }

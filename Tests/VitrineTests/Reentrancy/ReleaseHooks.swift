@@ -153,5 +153,7 @@ enum ReleaseHook: String, Hook {
 
   private struct Watching: PipelineObserver, PipelineDelegate {
     let cargo: Cargo
+
+    func observe(_ event: PipelineEvent) {}
   }
 }

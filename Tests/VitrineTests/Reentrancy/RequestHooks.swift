@@ -162,13 +162,17 @@ enum ObservingHook: String, Hook {
     let hook: ObservingHook
     let tell: @Sendable (ObservingHook) -> Void
 
-    func requestBegan(_ request: ImageRequest, _ event: PipelineEvent) { tell(.requestBegan) }
-    func stageBegan(_ event: PipelineEvent) { tell(.stageBegan) }
-    func stageJoined(by request: Int, _ event: PipelineEvent) { tell(.stageJoined) }
-    func phaseBegan(_ phase: String, _ event: PipelineEvent) { tell(.phaseBegan) }
-    func noted(_ fact: String, _ event: PipelineEvent) { tell(.noted) }
-    func stageEnded(_ event: PipelineEvent) { tell(.stageEnded) }
-    func requestEnded(_ outcome: PipelineOutcome, _ event: PipelineEvent) { tell(.requestEnded) }
-    func requestsMissed(_ count: Int) { tell(.requestsMissed) }
+    func observe(_ event: PipelineEvent) {
+      switch event {
+      case .requestBegan: tell(.requestBegan)
+      case .stageBegan: tell(.stageBegan)
+      case .stageJoined: tell(.stageJoined)
+      case .phaseBegan: tell(.phaseBegan)
+      case .noted: tell(.noted)
+      case .stageEnded: tell(.stageEnded)
+      case .requestEnded: tell(.requestEnded)
+      case .requestsMissed: tell(.requestsMissed)
+      }
+    }
   }
 }

@@ -68,10 +68,12 @@ extension Bitmap {
   }
 }
 
-private final class BitmapRows: RowSource {
+/// The rows of a bitmap whose alpha is not premultiplied.
+final class BitmapRows: RowSource {
   var width: Int { bitmap.width }
   var height: Int { bitmap.height }
   var hasAlpha: Bool { bitmap.alpha != .opaque }
+  var colorSpace: ColorSpace? { bitmap.colorSpace }
   private let bitmap: Bitmap
   private var row = 0
 

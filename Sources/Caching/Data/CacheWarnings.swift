@@ -1,7 +1,13 @@
 import VitrineRuntime
 
-/// The receivers of warnings about the disk: the creator of the cache, and its users.
-final class DiskWarnings: Sendable {
+/// A cache that reports its failures as texts.
+package protocol WarningDataCaching: DataCaching {
+  /// Adds a receiver, which stays until `warn` returns `false`.
+  func addWarning(_ warn: @escaping @Sendable (String) -> Bool)
+}
+
+/// The receivers of a cache's warnings: its creator, and its users.
+final class CacheWarnings: Sendable {
   private let first: @Sendable (String) -> Void
   private let others = Lock<[@Sendable (String) -> Bool]>([])
 
