@@ -1,6 +1,7 @@
 // downloader FOLDER URL...: saves images as their servers sent them, four at a time, and says what failed.
 import Foundation
 import Vitrine
+import VitrineImaging
 
 @main
 enum Downloader {
@@ -19,14 +20,13 @@ enum Downloader {
   }
 
   static func save(_ url: String, to folder: URL, _ pipeline: ImagePipeline) async -> String {
-    var request = ImageRequest(url: url)
-    request.keepsEncodedData = true
     do {
-      let response = try await pipeline.imageTask(for: request).response
+      let data = try await pipeline.data(for: url)
+      let info = try DecoderRegistry.standard.info(of: data)  // an error page is no image
       let name = URL(string: url)?.deletingPathExtension().lastPathComponent ?? "image"
-      let file = folder.appending(path: "\(name).\(response.info.format.fileExtension)")
-      try response.encoded?.write(to: file)
-      return "\(file.path()): \(response.info.width)x\(response.info.height) from \(response.origin)"
+      let file = folder.appending(path: "\(name).\(info.format.fileExtension)")
+      try data.write(to: file)
+      return "\(file.path()): \(info.width)x\(info.height)"
     } catch {
       return "\(error)"
     }

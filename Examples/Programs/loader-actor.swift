@@ -12,6 +12,6 @@ enum LoaderActor {
   static func main() async throws {
     let (avatars, url) = (Avatars(), CommandLine.arguments.last ?? "")
     async let (one, other) = (avatars.avatar(at: url), avatars.avatar(at: url))
-    print(try await one.width, try await other == one)
+    print(try await one.width, try await other.width)
   }
 }

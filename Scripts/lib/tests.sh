@@ -15,7 +15,8 @@ build_tests() {
   build --product VitrinePackageTests -Xswiftc -gnone
 }
 
-# `check_snippets`: checks the types of the code of the documentation, over the modules of that build.
+# `check_snippets`: checks the types of the code of the documentation and of the example programs, over the modules of that
+# build.
 check_snippets() {
   local flags=(-typecheck -swift-version 6 -warnings-as-errors -I "$folder/debug/Modules") map shim flag
   for map in Sources/System/*/module.modulemap "$folder"/debug/CVitrine*.build/module.modulemap; do
@@ -24,6 +25,8 @@ check_snippets() {
   for shim in Sources/Shims/*/include; do flags+=(-Xcc "-I$shim"); done
   for flag in $(pkg-config --cflags gtk4); do flags+=(-Xcc "$flag"); done
   printf '%s\0' Snippets/*.swift | xargs -0 -P 2 -n 1 swiftc "${flags[@]}"
+  find Examples/Programs -maxdepth 1 -name '*.swift' ! -name Package.swift -print0 |
+    xargs -0 -P 2 -n 1 swiftc "${flags[@]}" -parse-as-library
 }
 
 # `swift_tests [ARGUMENT...]`: runs tests of Swift Testing that are built. All at once would wait for one another's processor
