@@ -28,7 +28,7 @@ public struct WholeImageDecoder: ImageDecoder {
 
   /// The checks that a function makes while it decodes a file.
   public struct Control: Sendable {
-    /// The limits, of which the adapter checks those of pixels, memory and time.
+    /// The limits; the adapter checks pixels, memory and time.
     public let limits: DecodeLimits
     /// The header that the file has already; `nil` to end after the header.
     fileprivate let info: ImageInfo?
