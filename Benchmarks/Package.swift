@@ -57,6 +57,18 @@ let package = Package(
       ],
       swiftSettings: [.treatAllWarnings(as: .error)],
     ),
+    // The smallest program that loads an image, and one without Vitrine.
+    .executableTarget(
+      name: "start-hit",
+      dependencies: [.product(name: "Vitrine", package: "Vitrine")],
+      swiftSettings: [.treatAllWarnings(as: .error)],
+    ),
+    .executableTarget(name: "start-bare", swiftSettings: [.treatAllWarnings(as: .error)]),
+    .executableTarget(
+      name: "bench-start",
+      dependencies: ["Contest", .product(name: "VitrineTesting", package: "Vitrine")],
+      swiftSettings: [.treatAllWarnings(as: .error)],
+    ),
     .executableTarget(
       name: "conformance",
       dependencies: [

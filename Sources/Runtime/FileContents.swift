@@ -44,8 +44,9 @@ package enum FileContents {
     if kind == S_IFREG, info.st_size >= leastHuge, let contents = try ofLarge(file, byteCount: Int(info.st_size)) {
       return contents
     }
-    // The capacity is one byte more than the size of a regular file, so that its end is detected without growing.
-    var capacity = kind == S_IFREG ? Int(info.st_size) + 1 : 1 << 16
+    // The capacity is one byte more than the size of a regular file, so that its end is detected without growing. Files of
+    // the kernel say that they are empty.
+    var capacity = kind != S_IFREG ? 1 << 16 : info.st_size > 0 ? Int(info.st_size) + 1 : 1 << 12
     guard var bytes = unsafe malloc(capacity) else { throw FileError(code: ENOMEM) }
     var count = 0
     do throws(FileError) {

@@ -1,22 +1,18 @@
 import CVitrineCurl
 import VitrineRuntime
 
-/// The thread that runs all transfers of a ``CurlLoader``.
+/// The work of the thread that runs all transfers of a ``CurlLoader``.
 ///
-/// It sleeps in `curl_multi_poll` until sockets, time-outs or commands wake it. An ``AdmissionQueue`` decides which
+/// The thread sleeps in `curl_multi_poll` until sockets, time-outs or commands wake it. An ``AdmissionQueue`` decides which
 /// transfer starts next, and libcurl receives only running transfers.
 @safe
-final class CurlEngine: @unchecked Sendable {
-  // Sendable: `mailbox`, `hookQueue` and `options` never change; all else belongs to the engine's thread.
-
+final class CurlEngine {
   /// The maximum number of HTTP/2 streams on a connection.
   private static let streamLimit = 64
   /// The maximum number of look-ups of cancelled transfers besides the running transfers.
   private static let abandonedLimit = 16
 
-  let mailbox: CurlMailbox
-  /// The queue for hooks that may block.
-  let hookQueue = WorkQueue.forHooks()
+  private let mailbox: CurlMailbox
   private let options: CurlLoader.Options
   private let multi: UnsafeMutableRawPointer
   private let share: UnsafeMutableRawPointer?
@@ -47,12 +43,12 @@ final class CurlEngine: @unchecked Sendable {
   /// Creates an engine.
   ///
   /// Requires that ``CurlLibrary/failure`` is `nil`.
-  init(_ options: CurlLoader.Options) {
-    self.options = options
+  private init(_ options: CurlLoader.Options, _ mailbox: CurlMailbox) {
+    (self.options, self.mailbox) = (options, mailbox)
     guard let multi = unsafe vitrine_curl_multi_init() else { preconditionFailure("no memory for a loader") }
     unsafe self.multi = multi
     unsafe share = vitrine_curl_share_of_sessions()
-    mailbox = unsafe CurlMailbox(multi: multi)
+    unsafe mailbox.open(multi)
     let (limit, hostLimit) = (max(1, options.connectionLimit), max(1, options.connectionLimitPerHost))
     queue = AdmissionQueue(limit: limit, hostLimit: hostLimit)
     preparations = AdmissionQueue(limit: limit, hostLimit: hostLimit)
@@ -61,11 +57,20 @@ final class CurlEngine: @unchecked Sendable {
     unsafe vitrine_curl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, max(1, options.connectionLimit) * 2)
   }
 
-  func start() {
-    if !CurlLibrary.startThread(of: mailbox, { self.run() }) { close() }
+  // MARK: - The thread
+
+  /// Opens libcurl, and runs transfers until the mailbox is stopped.
+  ///
+  /// `open` opens it, and returns the reason if it cannot; then every load fails.
+  static func run(_ options: CurlLoader.Options, _ mailbox: CurlMailbox, _ open: () -> String?) {
+    if let failure = open() { refuse(mailbox, failure) } else { CurlEngine(options, mailbox).run() }
+    mailbox.end()
   }
 
-  // MARK: - The thread
+  /// Closes the mailbox of an engine that cannot run, and ends the loads in it.
+  static func refuse(_ mailbox: CurlMailbox, _ failure: String) {
+    for transfer in mailbox.close(failure) { transfer.refuse() }
+  }
 
   private func run() {
     blockBrokenPipes()
@@ -100,14 +105,13 @@ final class CurlEngine: @unchecked Sendable {
     for transfer in Array(transfers.values) {
       finish(transfer, transfer.chain.error(.cancelled, "the loader was released"))
     }
-    for case .start(let transfer) in late { transfer.end(transfer.chain.error(.cancelled, "the loader was released")) }
+    for transfer in late { transfer.refuse() }
     for handle in abandoned { unsafe vitrine_curl_multi_remove_handle(multi, handle.easy) }
     abandoned = []
     idleHandles = []
     // libcurl requires that all handles are removed before.
     unsafe vitrine_curl_multi_cleanup(multi)
     unsafe vitrine_curl_share_cleanup(share)
-    mailbox.end()
   }
 
   /// Executes the pending commands, and returns whether to continue.

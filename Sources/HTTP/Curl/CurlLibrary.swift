@@ -3,50 +3,63 @@ import VitrineRuntime
 
 /// The process-wide parts of libcurl: its set-up, and the engines that must end before the process.
 enum CurlLibrary {
-  private static let engines = Lock([(mailbox: CurlMailbox, thread: JoinableThread)]())
+  private struct Engines {
+    var running: [(mailbox: CurlMailbox, thread: JoinableThread)] = []
+    var isExiting = false
+  }
+
+  private static let engines = Lock(Engines())
 
   /// The reason why libcurl is not available, or `nil` if it is.
   ///
-  /// The first access loads and initialises it.
+  /// The first access loads and initialises it, which blocks for about 10 ms.
   static let failure: String? = {
-    // The text belongs to the system, and no other library is loaded meanwhile.
-    if let reason = unsafe vitrine_curl_open() { return unsafe String(cString: reason) }
+    // OpenSSL's exit handler frees memory of the engines' threads. It runs before the exit handler of `startThread`, which was
+    // registered earlier, but calls this function first. Without that 6 of 120 exits under load crashed.
+    if let reason = unsafe vitrine_curl_open({ CurlLibrary.stopAll() }) {
+      // The text belongs to this thread.
+      return unsafe "\(String(cString: reason)) (in Debian it is the package libcurl4)"
+    }
     vitrine_curl_global_init(Int(CURL_GLOBAL_DEFAULT))
-    // OpenSSL has just registered an exit handler that frees memory of the engines' threads. Handlers run in reverse
-    // order, so this one ends the threads first. Without it 6 of 120 exits under load crashed.
-    atexit { CurlLibrary.stopAll() }
     return nil
   }()
 
+  /// The first access has the engines end before the process, even if it exits while libcurl is being loaded.
+  private static let stopsAtExit: Bool = atexit { CurlLibrary.stopAll() } == 0
+
   /// Starts the thread of an engine.
   ///
-  /// - Returns: `false` if the system has no thread to spare.
+  /// - Returns: `false` if the system has no thread to spare, or the process is exiting.
   static func startThread(of mailbox: CurlMailbox, _ body: @escaping @Sendable () -> Void) -> Bool {
     // Ended threads are joined here, so that only the last ones remain.
     let ended = engines.withLock { engines in
       // Each engine is checked once, since it may end in between.
-      let start = engines.partition { $0.mailbox.hasEnded }
-      defer { engines.removeSubrange(start...) }
-      return Array(engines[start...])
+      let start = engines.running.partition { $0.mailbox.hasEnded }
+      defer { engines.running.removeSubrange(start...) }
+      return Array(engines.running[start...])
     }
     for engine in ended { engine.thread.join() }
-    guard let thread = JoinableThread(named: "vitrine-http", body) else { return false }
-    engines.withLock { $0.append((mailbox, thread)) }
-    return true
+    return stopsAtExit
+      && engines.withLock { engines in
+        // The lock is held while the thread is created, so that none is missed at exit.
+        guard !engines.isExiting, let thread = JoinableThread(named: "vitrine-http", body) else { return false }
+        engines.running.append((mailbox, thread))
+        return true
+      }
   }
 
   /// Blocks until the thread of a stopped engine has ended.
   static func join(_ mailbox: CurlMailbox) {
     let engine = engines.withLock { engines in
-      engines.firstIndex { $0.mailbox === mailbox }.map { engines.remove(at: $0) }
+      engines.running.firstIndex { $0.mailbox === mailbox }.map { engines.running.remove(at: $0) }
     }
     engine?.thread.join()
   }
 
   private static func stopAll() {
     let all = engines.withLock { engines in
-      defer { engines = [] }
-      return engines
+      defer { engines = Engines(isExiting: true) }
+      return engines.running
     }
     for engine in all { engine.mailbox.stop() }
     for engine in all { engine.thread.join() }

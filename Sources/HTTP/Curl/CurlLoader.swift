@@ -69,41 +69,43 @@ public final class CurlLoader: DataLoader {
     }
   }
 
-  private let engine: CurlEngine?
-  /// The reason why there is no engine.
-  private let failure: String?
   private let options: Options
+  private let mailbox = CurlMailbox()
+  private let hookQueue = WorkQueue.forHooks()
+  private let open: @Sendable () -> String?
 
-  /// Creates a loader without connections, and starts its thread.
+  /// Creates a loader without connections; does not block.
   ///
-  /// The first loader of a process loads libcurl (`libcurl.so.4`), which takes some milliseconds. If it is missing,
-  /// every load fails with ``HTTPError/Code/preparationFailed``.
+  /// The first load starts the loader's thread. In the first loader of a process, that thread then loads libcurl
+  /// (`libcurl.so.4`), which takes some milliseconds. If it is missing, every load fails with
+  /// ``HTTPError/Code/preparationFailed``.
   public convenience init(_ options: Options = Options()) {
-    self.init(options, failure: CurlLibrary.failure)
+    self.init(options, opening: { CurlLibrary.failure })
   }
 
-  package init(_ options: Options, failure: String?) {
-    (self.options, self.failure) = (options, failure)
-    engine = failure == nil ? CurlEngine(options) : nil
-    engine?.start()
+  /// Creates a loader with another function that opens libcurl; it returns the reason if it cannot.
+  package init(_ options: Options, opening open: @escaping @Sendable () -> String?) {
+    (self.options, self.open) = (options, open)
   }
 
   deinit {
-    engine?.mailbox.stop()
+    mailbox.stop()
   }
 
   /// Queues a load, and returns at once.
   @discardableResult
   public func load(_ request: HTTPRequest, into sink: any LoadSink) -> any LoadHandle {
-    guard let engine else {
-      let detail = "libcurl cannot be used: \(failure ?? "unknown")"
-      sink.finish(HTTPError(.preparationFailed, url: request.url.string, detail))
-      return NoLoadHandle()
-    }
-    let transfer = CurlTransfer(request, sink: sink, cookies: options.cookies, engine: engine)
-    let isPosted = engine.mailbox.post(.start(transfer))
-    if !isPosted { transfer.end(transfer.chain.error(.cancelled, "the loader has stopped")) }
+    let transfer = CurlTransfer(request, sink: sink, cookies: options.cookies, mailbox, hookQueue)
+    if mailbox.begin() { startThread() }
+    if !mailbox.post(.start(transfer)) { transfer.refuse() }
     return transfer
+  }
+
+  private func startThread() {
+    let isStarted = CurlLibrary.startThread(of: mailbox) { [options, mailbox, open] in
+      CurlEngine.run(options, mailbox, open)
+    }
+    if !isStarted { CurlEngine.refuse(mailbox, "the system has no thread to spare") }
   }
 
   /// Returns a Boolean value that indicates whether the guard equals ``Options/addressGuard``.
@@ -111,8 +113,7 @@ public final class CurlLoader: DataLoader {
 
   /// Ends all loads and the thread, and blocks until they have ended.
   package func stopAndWait() {
-    guard let engine else { return }
-    engine.mailbox.stop()
-    CurlLibrary.join(engine.mailbox)
+    mailbox.stop()
+    CurlLibrary.join(mailbox)
   }
 }

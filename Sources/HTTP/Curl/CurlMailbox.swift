@@ -20,21 +20,37 @@ final class CurlMailbox: @unchecked Sendable {
     var commands: [Command] = []
     /// Set if the engine will read the commands without another wake-up.
     var isAwake = false
+    var hasStarted = false
     var isStopping = false
     /// Set once commands are no longer accepted and the multi handle is gone.
     var isClosed = false
+    /// The reason why the engine could not run.
+    var failure: String?
     var hasEnded = false
   }
 
   private let state = Lock(State())
-  private let multi: UnsafeMutableRawPointer
-
-  init(multi: UnsafeMutableRawPointer) {
-    unsafe self.multi = multi
-  }
+  /// The handle that wakes the engine; `nil` until the engine exists.
+  private var multi: UnsafeMutableRawPointer?
 
   /// A Boolean value that indicates whether the thread has finished its work.
   var hasEnded: Bool { state.withLock { $0.hasEnded } }
+
+  /// The reason why the engine could not run; `nil` if it runs, or was stopped.
+  var failure: String? { state.withLock { $0.failure } }
+
+  /// Returns `true` for the first call, after which the caller starts the thread, unless the mailbox is closed.
+  func begin() -> Bool {
+    state.withLock { state in
+      defer { state.hasStarted = true }
+      return !state.hasStarted && !state.isClosed
+    }
+  }
+
+  /// Sets the handle that wakes the engine, which then reads the commands posted so far.
+  func open(_ multi: UnsafeMutableRawPointer) {
+    state.withLock { _ in unsafe self.multi = multi }
+  }
 
   /// Posts a command, and returns `false` if the engine no longer reads any.
   @discardableResult
@@ -47,17 +63,18 @@ final class CurlMailbox: @unchecked Sendable {
     }
   }
 
-  /// Ends the engine.
+  /// Ends the engine, or closes the mailbox if there is none.
   func stop() {
     state.withLock { state in
       guard !state.isClosed else { return }
       state.isStopping = true
+      guard state.hasStarted else { return state.isClosed = true }
       wake(&state)
     }
   }
 
   private func wake(_ state: inout State) {
-    guard !state.isAwake else { return }
+    guard !state.isAwake, let multi = unsafe multi else { return }
     state.isAwake = true
     // The wake-up is within the lock, since the multi handle exists until the mailbox is closed.
     unsafe vitrine_curl_multi_wakeup(multi)
@@ -73,10 +90,11 @@ final class CurlMailbox: @unchecked Sendable {
 
   /// Stops accepting commands, before the multi handle is released.
   ///
-  /// - Returns: The commands that arrived too late.
-  func close() -> [Command] {
-    state.withLock { $0.isClosed = true }
-    return take().commands
+  /// - Parameter failure: The reason why the engine could not run. Defaults to `nil`: it was stopped.
+  /// - Returns: The transfers whose start arrived too late.
+  func close(_ failure: String? = nil) -> [CurlTransfer] {
+    state.withLock { ($0.isClosed, $0.failure) = (true, failure) }
+    return take().commands.compactMap { if case .start(let transfer) = $0 { transfer } else { nil } }
   }
 
   /// Records that the thread is about to end.

@@ -57,9 +57,10 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
   /// Set if libcurl holds data and must be resumed.
   private var isHeld = false
 
-  init(_ request: HTTPRequest, sink: any LoadSink, cookies: CookieJar?, engine: CurlEngine) {
+  init(_ request: HTTPRequest, sink: any LoadSink, cookies: CookieJar?, _ mailbox: CurlMailbox, _ hookQueue: WorkQueue)
+  {
     (self.sink, self.cookies) = (sink, cookies)
-    (mailbox, hookQueue) = (engine.mailbox, engine.hookQueue)
+    (self.mailbox, self.hookQueue) = (mailbox, hookQueue)
     hooks = sink.hooks
     isPrepared = hooks.willSend == nil
     chain = RedirectChain(request)
@@ -98,6 +99,15 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
     sink.finish(error)
     // Cancelling runs the hook's cancellation handlers, which may block.
     if let question = question.take() { hookQueue.add { question.cancel() } }
+  }
+
+  /// Ends a load that the closed mailbox did not accept.
+  func refuse() {
+    if let failure = mailbox.failure {
+      end(chain.error(.preparationFailed, "libcurl cannot be used: \(failure)"))
+    } else {
+      end(chain.error(.cancelled, "the loader was released"))
+    }
   }
 
   /// Resets the state of the last response before the next hop.

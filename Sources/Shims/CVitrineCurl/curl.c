@@ -23,17 +23,16 @@ static struct {
 #undef FUNCTION
 } library;
 
-const char *vitrine_curl_open(void) {
-  static const char *const names[] = {"libcurl.so.4", "libcurl.so", "libcurl.4.dylib"};
-  void *handle = NULL;
-  for (size_t index = 0; !handle && index < sizeof names / sizeof *names; index++) {
-    handle = dlopen(names[index], RTLD_NOW | RTLD_LOCAL);
-  }
+const char *vitrine_curl_open(void (*at_cleanup)(void)) {
+  void *handle = dlopen("libcurl.so.4", RTLD_LAZY | RTLD_LOCAL);
   if (!handle) return dlerror();
 #define FUNCTION(NAME) \
   if (!(library.NAME = (__typeof__(NAME) *)dlsym(handle, #NAME))) return "it has no " #NAME;
   EACH_FUNCTION(FUNCTION)
 #undef FUNCTION
+  // A search in libcurl's handle includes the libraries that it needs.
+  int (*openssl_atexit)(void (*)(void)) = (int (*)(void (*)(void)))dlsym(handle, "OPENSSL_atexit");
+  if (openssl_atexit) openssl_atexit(at_cleanup);
   return NULL;
 }
 

@@ -8,15 +8,68 @@ import VitrineTesting
 struct LibraryTests {
   @Test
   func withoutTheLibraryEveryLoadSaysSo() async throws {
-    let loader = CurlLoader(CurlLoader.Options(), failure: "no such file")
+    let openings = Counter()
+    let loader = CurlLoader(CurlLoader.Options()) {
+      openings.increase()
+      return "no such file"
+    }
+    #expect(openings.count == 0)
     let request = try HTTPRequest(HTTPURL("https://example.org/a.jpg"))
 
-    let error = await #expect(throws: HTTPError.self) { try await loader.data(for: request) }
+    for _ in 0..<2 {
+      let error = await #expect(throws: HTTPError.self) { try await loader.data(for: request) }
+      #expect(error?.code == .preparationFailed)
+      #expect(error?.url == "https://example.org/a.jpg")
+      #expect(error?.detail == "libcurl cannot be used: no such file")
+    }
     loader.stopAndWait()
 
-    #expect(error?.code == .preparationFailed)
-    #expect(error?.url == "https://example.org/a.jpg")
-    #expect(error?.detail == "libcurl cannot be used: no such file")
+    #expect(openings.count == 1)
+  }
+
+  /// If the caller's thread opened the library, it would wait for the gate for ever.
+  @Test
+  func theFirstLoadDoesNotWaitForTheLibrary() async throws {
+    let server = try LoopbackServer()
+    server.route("/a", LoopbackResponse(body: bytes(100)))
+    // The library is open from here on.
+    _ = try await makeLoader().data(server.url("/a"))
+    let gate = Gate()
+    var loader: CurlLoader? = CurlLoader(CurlLoader.Options()) {
+      gate.wait()
+      return nil
+    }
+    let (first, cancelled, released) = (RecordingSink(), RecordingSink(), RecordingSink())
+
+    loader?.load(try HTTPRequest.patient(server.url("/a")), into: first)
+    loader?.load(try HTTPRequest.patient(server.url("/a")), into: cancelled).cancel()
+    gate.open()
+
+    #expect(await first.end() == nil)
+    #expect(await cancelled.end() == .cancelled)
+    #expect(server.counts.requests == 2)
+
+    let second = Gate()
+    loader = CurlLoader(CurlLoader.Options()) {
+      second.wait()
+      return nil
+    }
+    loader?.load(try HTTPRequest.patient(server.url("/a")), into: released)
+    loader = nil
+    second.open()
+
+    #expect(await released.end() == .cancelled)
+    #expect(server.counts.requests == 2)
+  }
+
+  /// OpenSSL would free what the loader's thread is setting up.
+  @Test
+  func exitingWhileTheLibraryIsBeingOpenedIsClean() async {
+    await #expect(processExitsWith: .exitCode(7)) {
+      let loader = CurlLoader()
+      loader.load(try HTTPRequest.patient("https://127.0.0.1:1/a"), into: RecordingSink())
+      exit(7)
+    }
   }
 
   @Test

@@ -11,10 +11,10 @@
 #include <stdint.h>
 
 /// Loads the library, once in a process. Returns NULL on success, otherwise the reason. Call it before anything else
-/// here.
+/// here. If there is OpenSSL, it calls `at_cleanup` at exit before it frees anything.
 ///
 /// A program linked to libcurl waits 5 ms at each start for its forty dependencies, and most starts load nothing.
-const char *vitrine_curl_open(void);
+const char *vitrine_curl_open(void (*at_cleanup)(void));
 
 CURLcode vitrine_curl_global_init(long flags);
 const char *vitrine_curl_strerror(CURLcode);
