@@ -6,7 +6,8 @@ import VitrineImaging
 enum Animation {
   static func main() throws {
     let (file, paths) = (try Data(contentsOf: URL(filePath: CommandLine.arguments[1])), CommandLine.arguments)
-    var (frames, bitmaps) = (try FrameSource(file), [Bitmap]())
+    var frames = try FrameSource(file)
+    var bitmaps: [Bitmap] = []
     while let frame = try frames.next() { bitmaps.append(frame.bitmap) }
     var sheet = try Bitmap(width: bitmaps[0].width * bitmaps.count, height: bitmaps[0].height)
     for (index, frame) in bitmaps.enumerated() { sheet.draw(frame, at: (x: index * frame.width, y: 0)) }

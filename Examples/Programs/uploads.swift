@@ -6,16 +6,7 @@ import VitrineSandbox
 
 @main
 enum Uploads {
-  static let pipeline = ImagePipeline {
-    $0.decodeLimits.pixelCount = 40_000_000
-    $0.decodeLimits.frameCount = 500
-    $0.decodeLimits.timeLimit = .seconds(10)
-    $0.queueLimit = 200
-    // Processes without files, network or rights; `vitrine-codecs` lies beside the program.
-    $0.decoders = (try? .sandboxed(.all)) ?? $0.decoders
-  }
-
-  static func answer(_ upload: Data) async -> (status: Int, text: String, file: Data?) {
+  static func answer(_ upload: Data, _ pipeline: ImagePipeline) async -> (status: Int, text: String, file: Data?) {
     guard upload.count <= 20_000_000 else { return (413, "more than 20 MB", nil) }
     let request = ImageRequest(.data(upload), size: .pixels(256, 256, .fill))
     do {
@@ -30,8 +21,16 @@ enum Uploads {
   }
 
   static func main() async throws {
+    let pipeline = try ImagePipeline {
+      $0.decodeLimits.pixelCount = 40_000_000
+      $0.decodeLimits.frameCount = 500
+      $0.decodeLimits.timeLimit = .seconds(10)
+      $0.queueLimit = 200
+      // Processes without files, network or rights; `vitrine-codecs` lies beside the program.
+      $0.decoders = try .sandboxed(.all)
+    }
     for path in CommandLine.arguments.dropFirst() {
-      let (status, text, file) = await answer(try Data(contentsOf: URL(filePath: path)))
+      let (status, text, file) = await answer(try Data(contentsOf: URL(filePath: path)), pipeline)
       print(path, status, file?.count ?? 0, text)
     }
   }

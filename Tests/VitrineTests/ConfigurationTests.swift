@@ -107,7 +107,7 @@ struct ConfigurationTests {
       ImagePipeline(.ephemeral) {
         ($0.diskCache, $0.loader, $0.memoryPressure) = (disk, parts.loader, nil)
         $0.log = { entry in
-          if entry.level > .info { lines.change { $0.append("\(entry)") } }
+          if entry.level >= .warning { lines.change { $0.append("\(entry)") } }
         }
       }
     }
