@@ -20,10 +20,10 @@ func show(_ url: URL, _ bitmap: Bitmap, _ pipeline: ImagePipeline) -> RemotePict
   return picture
 }
 
-func configure(_ recorder: TraceRecorder) -> ImagePipeline {
+func configure(_ meter: some PipelineObserver) -> ImagePipeline {
   ImagePipeline {
     $0.networkAccess = { .expensive("metered") }
-    $0.recorder = recorder
+    $0.observers = [meter]
   }
 }
 #endif

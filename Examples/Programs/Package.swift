@@ -17,7 +17,8 @@ let package = Package(
   platforms: [.macOS(.v15)],
   dependencies: [.package(name: "Vitrine", path: "../..")],
   targets: [
-    program("downloader", "Vitrine", "VitrineImaging"), program("avatar-service", "VitrineServing"), program("loader-actor", "Vitrine"),
+    program("downloader", "Vitrine", "VitrineImaging"), program("avatar-service", "VitrineServing"),
+    program("loader-actor", "Vitrine"),
     program("processor", "VitrineImaging"), program("decoder", "VitrineImaging"),
     program("loader-and-cache", "Vitrine", "VitrineCaching", "VitrineHTTP"), program("animation", "VitrineImaging"),
     program("batch", "VitrineImaging"), program("grid", "VitrineGTK"),

@@ -27,7 +27,7 @@ enum Uploads {
       $0.decodeLimits.timeLimit = .seconds(10)
       $0.queueLimit = 200
       // Processes without files, network or rights; `vitrine-codecs` lies beside the program.
-      $0.decoders = try .sandboxed(.all)
+      $0.decoders = try .sandboxed()
     }
     for path in CommandLine.arguments.dropFirst() {
       let (status, text, file) = await answer(try Data(contentsOf: URL(filePath: path)), pipeline)
