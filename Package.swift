@@ -95,7 +95,7 @@ let unused = [
   "Sources/Tiers": ["README.md", "Redis", "S3"],
   "Sources/Runtime": ["README.md"], "Sources/Vitrine": ["README.md"], "Sources/Tiles": ["README.md"],
   "Sources/Apple": ["README.md"], "Sources/GTK": ["README.md"], "Sources/Sandbox": ["README.md"],
-  "Sources/CommandLine": ["README.md"],
+  "Sources/CommandLine": ["README.md"], "Sources/Text": ["README.md"],
   "Tests/AppleTests": hasStubs ? [] : ["Stubs"],
   "Tests/CodecTests": ["Fixtures"],
   "Tests/GTKTests": ["Golden/scale-1.txt", "Golden/scale-2.txt"],
@@ -199,7 +199,7 @@ if !isApple {
   let names = ["AVIF", "HEIF", "JXL", "SVG", "TIFF"]
   let codecs = names.map { "Vitrine\($0)" }.joined(separator: " ")
   let sandboxed = "VitrineRuntime VitrineImaging VitrineConfinement VitrineSandbox"
-  libraries += " VitrineGTK VitrineSandbox VitrineRedis VitrineS3 VitrineServing \(codecs)"
+  libraries += " VitrineText VitrineGTK VitrineSandbox VitrineRedis VitrineS3 VitrineServing \(codecs)"
   programs += ["vitrine-codecs", "vitrine-server"].map { ($0, $0) } + [("vitrine-gallery", "VitrineGallery")]
   for name in names {
     let needs = "VitrineRuntime VitrineImaging CVitrine\(name) CLib\(name)"
@@ -212,6 +212,11 @@ if !isApple {
     library("CLibJXL", "libjxl", apt: "libjxl-dev"),
     library("CLibSVG", "librsvg-2.0", apt: "librsvg2-dev", needsFlags: true),
     library("CLibTIFF", "libtiff-4", apt: "libtiff-dev"),
+
+    // Text, drawn into bitmaps.
+    room("VitrineText", "Sources/Text", "VitrineRuntime VitrineImaging CVitrineText"),
+    shim("CVitrineText", "CLibPango", links: ["pangocairo-1.0", "pango-1.0", "gobject-2.0", "cairo"]),
+    library("CLibPango", "pangocairo", apt: "libpango1.0-dev", needsFlags: true),
 
     // Windows. The gallery without its windows is a room of its own, so that it is tested without GTK.
     room("VitrineGTK", "Sources/GTK", "Vitrine VitrineImaging VitrineTiles VitrineRuntime CVitrineGTK CGTK"),
@@ -263,7 +268,7 @@ if !isApple {
     tests("ConfinementTests", "VitrineConfinement rogue"),
     tests("RedisTests", "VitrineTiers VitrineRedis fleet-member"),
     tests("S3Tests", "VitrineTiers VitrineS3"),
-    tests("TilesTests", "VitrineTiles"), tests("TiersTests", "VitrineTiers"),
+    tests("TilesTests", "VitrineTiles"), tests("TiersTests", "VitrineTiers"), tests("TextTests", "VitrineText"),
     tests("ServerTests", "VitrineTiers VitrineSandbox VitrineS3 VitrineServing vitrine-server"),
     tests("ServerRequestTests", "VitrineServingRequests", at: "Tests/ServerTests/Requests"),
     // By XCTest, since GTK needs the main thread, on which Swift Testing runs no test. The programs are named so that they

@@ -28,9 +28,9 @@ complain "Platform conditions belong in Runtime, GTK, Apple, Codecs/System, Code
     grep -vE '^Sources/(Runtime|GTK|Apple|Imaging/Codecs/(System|ImageIO)|HTTP/(Curl|URLSession))/|^Sources/Vitrine/PlatformDefaults.swift:')"
 
 # The C modules that each folder may import, beyond what the package manifest already enforces.
-complain "C is imported only where it belongs: codecs in Sources/Imaging/Codecs and Sources/Codecs, loops over pixels in Sources/Imaging/Pixels/Resampling, libcurl in Sources/HTTP/Curl, checksums in Sources/Caching, system calls in Sources/Confinement, libmicrohttpd in Sources/Server, hiredis in Sources/Tiers/Redis, GTK in its modules:" \
+complain "C is imported only where it belongs: codecs in Sources/Imaging/Codecs and Sources/Codecs, loops over pixels in Sources/Imaging/Pixels/Resampling, libcurl in Sources/HTTP/Curl, checksums in Sources/Caching, system calls in Sources/Confinement, Pango in Sources/Text, libmicrohttpd in Sources/Server, hiredis in Sources/Tiers/Redis, GTK in its modules:" \
   "$(grep -HnE '^\s*(@_exported )?((public|package) )?import (CLib|CVitrine|CGTK)' $sources |
-    grep -vE '^Sources/(GTK|Gallery)/.*import (CGTK|CVitrineGTK)|^Sources/Imaging/Codecs/.*import (CLib|CVitrineCodecs)|^Sources/Codecs/.*import (CLib|CVitrine)|^Sources/Imaging/Pixels/Resampling/.*import CVitrineKernels|^Sources/HTTP/Curl/.*import CVitrineCurl|^Sources/Confinement/.*import (CVitrineConfinement|CLibSeccomp)|^Sources/Sandbox/.*import CVitrineSandbox|^Sources/Server/.*import (CVitrineMHD|CLibMicroHTTPD)|^Sources/Caching/.*import CVitrineCaching|^Sources/Tiers/Redis/.*import CLibHiredis')"
+    grep -vE '^Sources/(GTK|Gallery)/.*import (CGTK|CVitrineGTK)|^Sources/Imaging/Codecs/.*import (CLib|CVitrineCodecs)|^Sources/Codecs/.*import (CLib|CVitrine)|^Sources/Imaging/Pixels/Resampling/.*import CVitrineKernels|^Sources/HTTP/Curl/.*import CVitrineCurl|^Sources/Confinement/.*import (CVitrineConfinement|CLibSeccomp)|^Sources/Sandbox/.*import CVitrineSandbox|^Sources/Text/.*import CVitrineText|^Sources/Server/.*import (CVitrineMHD|CLibMicroHTTPD)|^Sources/Caching/.*import CVitrineCaching|^Sources/Tiers/Redis/.*import CLibHiredis')"
 
 complain "@unchecked Sendable says beside it why it is right:" \
   "$(for file in $sources; do
@@ -51,7 +51,7 @@ complain "A file has one subject; these have over 450 lines:" \
 # room has fewer.
 headless=""
 for entry in Apple:34 Caching:0 CodecWorker:0 Codecs:1 CommandLine:9 Confinement:3 GTK:0 Gallery:0 HTTP:0 Imaging:41 \
-  Runtime:0 Sandbox:27 Server:2 Testing:5 Tiers:1 Tiles:0 Vitrine:0; do
+  Runtime:0 Sandbox:27 Server:2 Testing:5 Text:0 Tiers:1 Tiles:0 Vitrine:0; do
   count=$(grep "^Sources/${entry%:*}/" <<<"$sources" | xargs cat | perl -ne '
     $text .= "$1 " if m{^\s*//+\s*(.*)};
     END {
@@ -161,7 +161,7 @@ while IFS='|' read -r _ products _ packages _; do
   named=$(grep -oE '`[^`]+`' <<<"$packages" | tr -d '`' | grep -v '^Vitrine\|^make ' | xargs)
   [ "$named" = "$needed" ] || wrong+="$products: README lists '$named', Scripts/packages.txt '$needed'"$'\n'
 done < <(grep '^| `Vitrine' README.md)
-for package in $(grep -ohE '[a-z0-9-]+-dev\b' Package.swift Sources/System/*/shim.h Sources/Shims/*/include/*.h); do
+for package in $(grep -ohE '[a-z0-9.-]+-dev\b' Package.swift Sources/System/*/shim.h Sources/Shims/*/include/*.h); do
   grep -qE "^$package .*[|] [Vv]itrine[A-Z-]" Scripts/packages.txt || wrong+="only Package.swift or a header lists '$package'"$'\n'
 done
 complain "README.md and Package.swift must list the packages of Scripts/packages.txt:" "$wrong"

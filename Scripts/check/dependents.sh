@@ -18,7 +18,7 @@ products=(
   "VitrineTesting:PipelineParts().loader.requests.count"
 )
 if [ "$(uname)" = Linux ]; then
-  products+=("VitrineGTK:RemotePicture.self" "VitrineSandbox:Sandbox.Formats.allCases"
+  products+=("VitrineText:TextFont.sansSerif.family" "VitrineGTK:RemotePicture.self" "VitrineSandbox:Sandbox.Formats.allCases"
     "VitrineServing:ThumbnailServer.Configuration().port" "VitrineS3:S3Configuration(credentials: .anonymous).region"
     "VitrineRedis:RedisCache.Options().connections")
   for codec in $(formats codec codec:); do products+=("Vitrine$codec:${codec}Decoder().formats"); done

@@ -88,8 +88,8 @@ python - "$(git ls-files '*/ImageOperation+Table.swift')" $documents <<'PYTHON'
 import sys
 for path, changes in (
     (sys.argv[1], (
-        ("saturation, adjust, blur,", "saturation, adjust, monochrome, blur,"),
-        ("contrast, saturation, blur,", "contrast, saturation, monochrome, blur,"),
+        ("saturation, adjust, sepia,", "saturation, adjust, monochrome, sepia,"),
+        ("contrast, saturation, sepia,", "contrast, saturation, monochrome, sepia,"),
         ("  package static let sharpen = ", """  package static let monochrome = ImageOperation(
     "monochrome mc",
     [.init("on", .flag, initially: .flag(false))],
@@ -100,7 +100,7 @@ for path, changes in (
   package static let sharpen = """),
     )),
     (sys.argv[2], (
-        ("`saturation`, `blur`", "`saturation`, `monochrome`, `blur`"),
+        ("`saturation`, `sepia`", "`saturation`, `monochrome`, `sepia`"),
         ("| `sharpen`", "| `monochrome` `mc` | on: 1 or 0 | Takes the colors away. | `mc:1` |\n| `sharpen`"),
     )),
 ):

@@ -32,6 +32,7 @@ parts() {
   case $1 in
     Vitrine | VitrineTesting) echo VitrineImaging VitrineHTTP ;;
     VitrineS3) echo VitrineHTTP ;;
+    VitrineText) echo VitrineImaging VitrineText ;;
     VitrineGTK) echo VitrineImaging VitrineHTTP VitrineGTK ;;
     *)
       if [ -d "Sources/Codecs/${1#Vitrine}" ]; then echo VitrineImaging; fi
@@ -44,7 +45,7 @@ read -ra products <<<"${PRODUCTS:-}"
 # What is built for one serves the next, which has more packages than the one before: whatever is missing there is missed.
 [ ${#products[@]} -gt 0 ] || products=(
   VitrineCaching VitrineHTTP VitrineS3 VitrineImaging VitrineAVIF VitrineHEIF VitrineJXL VitrineSVG VitrineRedis VitrineSandbox VitrineTIFF Vitrine
-  VitrineTesting VitrineGTK
+  VitrineTesting VitrineText VitrineGTK
 )
 failures=0
 for product in "${products[@]}"; do

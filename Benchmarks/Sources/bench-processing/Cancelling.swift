@@ -13,7 +13,7 @@ func measureCancelling(_ picture: Picture) throws -> Bool {
     .smartCrop(aspectRatio: 1, by: .entropy), .circle(), .roundedCorners(radius: 100),
     .border(width: 20, color: .black), .blur(radius: 1.5), .blur(radius: 8), .blur(radius: 40), .blur(radius: 400),
     .sharpen(), .tint(PixelColor(0xFF8000)), .grayscale(), .brightness(0.2), .contrast(1.3), .saturation(1.5),
-    .exposure(1), .overlay(mark, .multiply, width: .fraction(0.9)), .background(.white), .flip(.horizontal),
+    .exposure(1), .sepia(), .overlay(mark, .multiply, width: .fraction(0.9)), .background(.white), .flip(.horizontal),
     .rotate(quarterTurns: 1), .rotate(degrees: 7),
   ]
   say("## Cancelled in the middle of 12 MP\n")

@@ -80,7 +80,7 @@ private struct Parameters {
   }
 
   mutating func step() -> ImageProcessor {
-    switch byte() % 22 {
+    switch byte() % 25 {
     case 0: .blur(radius: length())
     case 1: .sharpen(amount: number(), radius: length(), threshold: number())
     case 2: .roundedCorners(radii())
@@ -121,6 +121,9 @@ private struct Parameters {
       )
     case 19: .background(color())
     case 20: .flip(choice(ImageProcessor.FlipAxis.allCases))
+    case 21: .sepia(number())
+    case 22: .duotone(shadows: color(), highlights: color(), amount: number())
+    case 23: .colorMatrix((0..<20).map { _ in number() })
     default: .rotate(degrees: number(), background: color())
     }
   }

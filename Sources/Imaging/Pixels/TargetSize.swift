@@ -97,6 +97,41 @@ public struct TargetSize: Hashable, Sendable, CustomStringConvertible {
     TargetSize(width: nil, height: height, mode: .fit, enlarges: enlarges)
   }
 
+  /// Makes a box in whole pixels, such as the sides of a bitmap.
+  public static func pixels(
+    _ width: Int,
+    _ height: Int,
+    _ mode: Mode = .fit,
+    anchor: Anchor = .center,
+    enlarges: Bool = false,
+  ) -> TargetSize {
+    .pixels(Double(width), Double(height), mode, anchor: anchor, enlarges: enlarges)
+  }
+
+  /// A square box with sides of `side` whole pixels.
+  public static func pixels(
+    _ side: Int,
+    _ mode: Mode = .fit,
+    anchor: Anchor = .center,
+    enlarges: Bool = false,
+  ) -> TargetSize {
+    .pixels(Double(side), mode, anchor: anchor, enlarges: enlarges)
+  }
+
+  /// Makes a limit on the width, in whole pixels.
+  ///
+  /// The height follows the image's aspect ratio.
+  public static func pixels(width: Int, enlarges: Bool = false) -> TargetSize {
+    .pixels(width: Double(width), enlarges: enlarges)
+  }
+
+  /// Makes a limit on the height, in whole pixels.
+  ///
+  /// The width follows the image's aspect ratio.
+  public static func pixels(height: Int, enlarges: Bool = false) -> TargetSize {
+    .pixels(height: Double(height), enlarges: enlarges)
+  }
+
   /// Makes a box in points of a display with `scale` pixels a point.
   public static func points(
     _ width: Double,

@@ -59,7 +59,6 @@ enum OptionTable {
     ("watermark_shadow wmsh", "the watermark has no shadow"),
     ("style st", "SVG is not styled"),
     ("pixelate pix", "there is no such change"),
-    ("duotone dt", "there is no such change"),
     ("monochrome mc", "set 'saturation' to 0 instead"),
     ("colorize col", "there is no such change"),
     ("gradient gr", "there is no such change"),

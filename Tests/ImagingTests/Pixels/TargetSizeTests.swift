@@ -126,3 +126,29 @@ struct TargetSizeTests {
     #expect(bitmap.size == (try Self.plan(size, 61, 43)))
   }
 }
+
+/// Lengths that are whole numbers, in literals and in variables.
+struct WholePixelTests {
+  private let (width, height) = (300, 200)
+
+  @Test
+  func sizesOfWholeNumbersAreThoseOfOthers() {
+    #expect(TargetSize.pixels(width, height, .fill) == .pixels(300.0, 200.0, .fill))
+    #expect(TargetSize.pixels(width) == .pixels(300.0))
+    #expect(TargetSize.pixels(width: width, enlarges: true) == .pixels(width: 300.0, enlarges: true))
+    #expect(TargetSize.pixels(height: height) == .pixels(height: 200.0))
+    #expect(TargetSize.pixels(Int.max).width == Double(Int.max))
+    #expect(TargetSize.pixels(width / 2, height * 2) == .pixels(150, 400))
+  }
+
+  @Test
+  func literalsAreNotAmbiguous() {
+    let sizes: [TargetSize] = [
+      .pixels(300, 200), .pixels(300, 200.5), .pixels(3e2, 200), .pixels(-1), .pixels(width: 9),
+    ]
+    let lengths: [Length] = [.pixels(8), .pixels(8.5), .pixels(-8), .pixels(width), 8]
+    #expect(sizes.map(\.width) == [300, 300, 300, -1, 9])
+    #expect(lengths.map(\.description) == ["8px", "8.5px", "-8px", "300px", "8px"])
+    #expect([1.5, 2].map(Length.pixels) == [1.5, 2])
+  }
+}

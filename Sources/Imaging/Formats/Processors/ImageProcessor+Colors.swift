@@ -66,8 +66,7 @@ extension ImageProcessor {
     ImageProcessor("saturation", [StepName.number(factor)]) { bitmap, context throws(ImageError) in
       try context.check(factor, "factor", in: 0...100)
       guard factor != 1 else { return bitmap }
-      // The weights of BT.709 add up to 1.
-      let (weights, factor) = (SIMD4<Float>(0.2126, 0.7152, 0.0722, 0), Float(factor))
+      let (weights, factor) = (SIMD4<Float>(luma.map(Float.init) + [0]), Float(factor))
       return try bitmap.mapped(context) { pixel in
         let old = SIMD4<Float>(pixel)
         let gray = SIMD4<Float>(repeating: (old * weights).sum())
@@ -77,6 +76,75 @@ extension ImageProcessor {
       }
     }
   }
+
+  /// Multiplies colours by a matrix.
+  ///
+  /// ```swift
+  /// // Exchanges red and blue.
+  /// .colorMatrix([0, 0, 1, 0, 0,  0, 1, 0, 0, 0,  1, 0, 0, 0, 0,  0, 0, 0, 1, 0])
+  /// ```
+  /// As in SVG's `feColorMatrix`, there is a row for each of the new red, green, blue and alpha, with factors of the old red,
+  /// green, blue and alpha, and a number that is added. Components go from 0 to 1, have straight alpha and are
+  /// encoded as sRGB is, not linear light; in an image of Display P3 they are those of Display P3. Results are clamped. The
+  /// unit matrix changes nothing.
+  ///
+  /// - Parameter values: The twenty numbers, row by row, each from -1,000,000 to 1,000,000.
+  /// - Returns: The processor.
+  public static func colorMatrix(_ values: [Double]) -> ImageProcessor {
+    let name = values.map(StepName.number).joined(separator: " ")
+    return ImageProcessor("matrix", [name]) { bitmap, context throws(ImageError) in
+      guard values.count == 20 else {
+        throw ImageError(.processingFailed, "the matrix has \(values.count) numbers, not 20")
+      }
+      for value in values { try context.check(value, "number", in: -1e6...1e6) }
+      return try bitmap.multiplied(by: values, context)
+    }
+  }
+
+  /// Replaces colours by shades of brown, as old photographs have them.
+  ///
+  /// It is the `sepia()` of the W3C's "Filter Effects Module Level 1".
+  ///
+  /// - Parameter amount: The part of the effect, from 0, which changes nothing, to 1. Defaults to 1.
+  /// - Returns: The processor.
+  public static func sepia(_ amount: Double = 1) -> ImageProcessor {
+    ImageProcessor("sepia", [StepName.number(amount)]) { bitmap, context throws(ImageError) in
+      let sepia = [
+        0.393, 0.769, 0.189, 0, 0,
+        0.349, 0.686, 0.168, 0, 0,
+        0.272, 0.534, 0.131, 0, 0,
+        0, 0, 0, 1, 0,
+      ]
+      return try bitmap.multiplied(by: sepia, amount: amount, context)
+    }
+  }
+
+  /// Replaces colours by those between two, by their luma.
+  ///
+  /// The luma is that of ``grayscale()``.
+  ///
+  /// - Parameters:
+  ///   - shadows: The colour for black. Its opacity makes no difference.
+  ///   - highlights: The colour for white. Its opacity makes no difference.
+  ///   - amount: The part of the effect, from 0, which changes nothing, to 1. Defaults to 1.
+  /// - Returns: The processor.
+  public static func duotone(shadows: PixelColor, highlights: PixelColor, amount: Double = 1) -> ImageProcessor {
+    let colors = [shadows, highlights].map { $0.opacity(1) }
+    return ImageProcessor(
+      "duotone",
+      colors.map(\.description) + (amount == 1 ? [] : [StepName.number(amount)]),
+    ) { bitmap, context throws(ImageError) in
+      let ends = colors.map { SIMD4<Double>($0.pixel(in: bitmap.colorSpace)) / 255 }
+      let duotone = (0..<3).flatMap { component in
+        let (dark, light) = (ends[0][component], ends[1][component])
+        return luma.map { $0 * (light - dark) } + [0, dark]
+      }
+      return try bitmap.multiplied(by: duotone + [0, 0, 0, 1, 0], amount: amount, context)
+    }
+  }
+
+  /// The weights of red, green and blue in the luma of BT.709, which add up to 1.
+  private static let luma = [0.2126, 0.7152, 0.0722]
 
   /// Flattens the image onto a colour.
   ///
@@ -110,6 +178,32 @@ extension ImageProcessor {
           return SIMD4(table[Int(pixel.x)], table[Int(pixel.y)], table[Int(pixel.z)], pixel.w)
         }
       }
+    }
+  }
+}
+
+extension Bitmap {
+  /// Returns the bitmap with colours multiplied by a matrix of five columns, as ``ImageProcessor/colorMatrix(_:)`` does, or
+  /// a part of the way there.
+  fileprivate func multiplied(
+    by matrix: [Double],
+    amount: Double = 1,
+    _ context: ProcessingContext,
+  ) throws(ImageError) -> Bitmap {
+    try context.check(amount, "amount", in: 0...1)
+    // From the unit matrix to the whole effect.
+    let mixed = matrix.enumerated().map { index, value in
+      let unit = index % 6 == 0 ? 1.0 : 0
+      return Float(unit + (value - unit) * amount)
+    }
+    let columns = (0..<5).map { column in SIMD4<Float>((0..<4).map { mixed[$0 * 5 + column] }) }
+    let unit = (0..<5).map { column in SIMD4<Float>((0..<4).map { $0 == column ? 1 : 0 }) }
+    guard columns != unit else { return self }
+    let keepsAlpha = zip(columns, unit).allSatisfy { $0.w == $1.w }
+    let (red, green, blue, alpha, added) = (columns[0], columns[1], columns[2], columns[3], columns[4] * 255)
+    return try mapped(to: keepsAlpha ? nil : .straight, context) { pixel in
+      let old = SIMD4<Float>(pixel)
+      return PixelMath.bytes(red * old.x + green * old.y + blue * old.z + alpha * old.w + added)
     }
   }
 }

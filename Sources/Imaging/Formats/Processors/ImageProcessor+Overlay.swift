@@ -55,7 +55,7 @@ extension ImageProcessor {
       let top = try overlay.fitted(width, on: bitmap, context)
       let left = (Double(bitmap.width - top.width) * anchor.x + x).rounded()
       let upper = (Double(bitmap.height - top.height) * anchor.y + y).rounded()
-      return try bitmap.covered(by: top, mode, x: Int(left), y: Int(upper), Float(opacity), context)
+      return try bitmap.covered(by: top, mode, x: Int(left), y: Int(upper), opacity: opacity, context)
     }
   }
 }
@@ -88,28 +88,98 @@ extension Bitmap {
   }
 
   /// Returns the bitmap with another one over it, whose first pixel is at `x`, `y`.
-  fileprivate func covered(
+  ///
+  /// `top` has the same colour space, and straight or no alpha.
+  package func covered(
     by top: Bitmap,
+    _ mode: ImageProcessor.BlendMode = .normal,
+    x: Int,
+    y: Int,
+    opacity: Double = 1,
+    _ context: ProcessingContext,
+  ) throws(ImageError) -> Bitmap {
+    guard let cover = Cover(top, mode, x: x, y: y, opacity, over: self) else { return self }
+    return try self.rows(context) { y, old, row in
+      row.update(from: old)
+      cover.draw(y, on: row, isPremultiplied: false)
+    }
+  }
+
+  /// Draws another bitmap over this one, in place, with its first pixel at a point.
+  ///
+  /// The part of it outside this bitmap is cut off. Colours mix as Porter and Duff's "source over" says, and the other
+  /// bitmap is converted to this one's colour space. This bitmap keeps its kind of alpha, and its memory if it shares it
+  /// with no other. Blocks until done. Complexity: O(pixels of the other bitmap).
+  ///
+  /// - Parameters:
+  ///   - top: The bitmap on top, with any kind of alpha.
+  ///   - point: The distance of its first pixel from this bitmap's, in pixels to the right and down; may be negative.
+  ///   - opacity: The opacity, from 0 to 1. Others are clamped, and an undefined one becomes 1. Defaults to 1.
+  public mutating func draw(_ top: Bitmap, at point: (x: Int, y: Int), opacity: Double = 1) {
+    let top = top.straightened().converted(to: colorSpace)
+    let opacity = opacity.isNaN ? 1 : min(max(opacity, 0), 1)
+    guard let cover = Cover(top, .normal, x: point.x, y: point.y, opacity, over: self) else { return }
+    let (width, isPremultiplied) = (width, alpha == .premultiplied)
+    withElementsForWriting { pixels in
+      for y in cover.rows {
+        cover.draw(y, on: pixels.rows(from: y, count: 1, width: width), isPremultiplied: isPremultiplied)
+      }
+    }
+  }
+}
+
+/// A bitmap with straight or no alpha at its place over another one of the same colour space.
+private struct Cover {
+  private let top: Bitmap
+  private let mode: ImageProcessor.BlendMode
+  private let (left, upper): (Int, Int)
+  private let opacity: Float
+  private let columns: Range<Int>
+  /// The rows of the bitmap below that are covered.
+  let rows: Range<Int>
+
+  /// Makes a cover; `nil` if it changes nothing.
+  init?(
+    _ top: Bitmap,
     _ mode: ImageProcessor.BlendMode,
     x left: Int,
     y upper: Int,
-    _ opacity: Float,
-    _ context: ProcessingContext,
-  ) throws(ImageError) -> Bitmap {
-    let columns = max(0, left)..<max(max(0, left), min(width, left + top.width))
-    let rows = max(0, upper)..<max(max(0, upper), min(height, upper + top.height))
-    guard opacity > 0, !columns.isEmpty, !rows.isEmpty else { return self }
-    return try self.rows(context) { y, old, row in
-      row.update(from: old)
-      guard rows.contains(y) else { return }
-      top.withElements { cover in
-        let start = (y &- upper) &* top.bytesPerRow &- left &* 4
-        for x in columns {
-          // `columns` and `rows` are those where both images have pixels.
-          var pixel = SIMD4<Float>(cover.four(at: start &+ x &* 4))
-          pixel.w *= opacity
-          row.store(PixelMath.bytes(mode.mixed(pixel, SIMD4<Float>(row.four(at: x &* 4)))), at: x &* 4)
+    _ opacity: Double,
+    over below: Bitmap,
+  ) {
+    func overlap(_ start: Int, _ length: Int, _ side: Int) -> Range<Int>? {
+      let (first, end) = (max(0, start), min(side, start.addingSaturating(length)))
+      return first < end ? first..<end : nil
+    }
+    guard opacity > 0, let columns = overlap(left, top.width, below.width),
+      let rows = overlap(upper, top.height, below.height)
+    else { return nil }
+    (self.top, self.mode, self.left, self.upper, self.opacity) = (top, mode, left, upper, Float(opacity))
+    (self.columns, self.rows) = (columns, rows)
+  }
+
+  /// Draws on row `y` of the bitmap below.
+  func draw(_ y: Int, on row: MutableElements<UInt8>, isPremultiplied: Bool) {
+    guard rows.contains(y) else { return }
+    top.withElements { cover in
+      let start = (y &- upper) &* top.bytesPerRow &- left &* 4
+      for x in columns {
+        // `columns` and `rows` are those where both images have pixels.
+        var pixel = SIMD4<Float>(cover.four(at: start &+ x &* 4))
+        pixel.w *= opacity
+        var below = SIMD4<Float>(row.four(at: x &* 4))
+        guard isPremultiplied else {
+          row.store(PixelMath.bytes(mode.mixed(pixel, below)), at: x &* 4)
+          continue
         }
+        let alpha = below.w
+        below = alpha > 0 ? below * (255 / alpha) : SIMD4()
+        below.w = alpha
+        var mixed = mode.mixed(pixel, below)
+        let coverage = mixed.w
+        mixed *= coverage / 255
+        mixed.w = coverage
+        row.store(PixelMath.bytes(mixed), at: x &* 4)
       }
     }
   }

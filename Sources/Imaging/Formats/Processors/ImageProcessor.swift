@@ -38,7 +38,7 @@ public struct ImageProcessor: Sendable, Hashable, CustomStringConvertible {
   }
 
   /// Makes a processor of Vitrine's own; `arguments` must tell all parameters apart.
-  init(
+  package init(
     _ name: String,
     _ arguments: [String],
     lengths: [Length] = [],

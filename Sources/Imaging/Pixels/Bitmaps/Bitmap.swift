@@ -1,7 +1,7 @@
 /// Decoded pixels: RGBA with 8 bits a component, rows from top to bottom, in the colour space ``colorSpace``.
 ///
-/// Copies share their pixels, which are freed with the last copy. The pixels are immutable, so a bitmap may be read
-/// on any thread.
+/// Copies share their pixels, which are freed with the last copy. A bitmap that is changed, by ``withMutableBytes(_:)`` or
+/// ``draw(_:at:opacity:)``, gets pixels of its own first if it shares them. So a bitmap may be read on any thread.
 ///
 /// Shape: ``height`` rows of ``bytesPerRow`` bytes. The first `4 * width` bytes of a row are pixels (R, G, B, A).
 public struct Bitmap: Sendable {
@@ -22,11 +22,11 @@ public struct Bitmap: Sendable {
   /// The number of bytes from the start of one row to the next.
   public let bytesPerRow: Int
   /// The meaning of a pixel's fourth byte.
-  public let alpha: Alpha
+  public private(set) var alpha: Alpha
   /// The colour space of the components.
   public let colorSpace: ColorSpace
   /// The memory of the pixels, which all copies share.
-  let storage: PixelStorage
+  private(set) var storage: PixelStorage
 
   /// The size of the pixels in memory, in bytes.
   ///
@@ -119,6 +119,46 @@ public struct Bitmap: Sendable {
     return try body(storage.elements.elements)
   }
 
+  /// Calls `body` with the pixels' bytes, to change them; they are valid until it returns.
+  ///
+  /// The bytes of row `y` begin at `y *` ``bytesPerRow``: R, G, B and A for each pixel, with the meaning that ``alpha``
+  /// says. If the bitmap shares its pixels with others, it gets its own first. An opaque bitmap that has a fourth byte
+  /// other than 255 afterwards has straight alpha from then on.
+  ///
+  /// Complexity: O(pixels) if pixels are shared or opaque, otherwise O(1).
+  ///
+  /// - Throws: The error of `body`; what it has changed stays changed.
+  public mutating func withMutableBytes<R, E: Error>(
+    _ body: (inout MutableSpan<UInt8>) throws(E) -> R
+  ) throws(E) -> R {
+    defer { if alpha == .opaque, !isOpaqueInFact { alpha = .straight } }
+    return try withElementsForWriting { (elements) throws(E) in
+      try unsafe elements.withUnsafeBufferPointer { (bytes) throws(E) in
+        // The storage has no other owner, and outlives the call.
+        var span = unsafe bytes.mutableSpan
+        return try body(&span)
+      }
+    }
+  }
+
+  /// Calls `body` with the pixels' bytes, which no other bitmap has; they are valid until it returns.
+  package mutating func withElementsForWriting<R, E: Error>(
+    _ body: (MutableElements<UInt8>) throws(E) -> R
+  ) throws(E) -> R {
+    if !isKnownUniquelyReferenced(&storage) || !storage.isOwner {
+      let copy = PixelStorage(count: byteCount)
+      withElements { copy.elements.update(from: $0) }
+      storage = copy
+    }
+    defer { withExtendedLifetime(storage) {} }
+    return try body(storage.elements)
+  }
+
+  /// True if each fourth byte is 255, whatever ``alpha`` says.
+  private var isOpaqueInFact: Bool {
+    withElements { bytes in stride(from: 3, to: bytes.count, by: 4).allSatisfy { bytes[$0] == 255 } }
+  }
+
   /// Returns whether both are the same pixels in memory.
   package func isSamePixels(as other: Bitmap) -> Bool { storage === other.storage }
 
@@ -132,11 +172,7 @@ public struct Bitmap: Sendable {
   ///
   /// Complexity: O(1) if ``alpha`` is opaque, otherwise O(pixels).
   public var hasTransparency: Bool {
-    guard alpha != .opaque else { return false }
-    return withElements { bytes in
-      for alpha in stride(from: 3, to: bytes.count, by: 4) where bytes[alpha] != 255 { return true }
-      return false
-    }
+    alpha != .opaque && !isOpaqueInFact
   }
 
   /// Returns a bitmap that shares these pixels and declares another meaning of the fourth byte.

@@ -1,13 +1,16 @@
 import VitrineRuntime
 
-/// The memory of a bitmap's pixels, which is written once.
-// @unchecked: written only before the initialiser that made it returns, read only after.
+/// The memory of a bitmap's pixels.
+// @unchecked: written only before the initialiser that made it returns, or while one bitmap alone refers to it
+// (`Bitmap.withElementsForWriting`); read only otherwise.
 @safe
 package final class PixelStorage: @unchecked Sendable {
   let buffer: UnsafeMutableRawBufferPointer
   /// The bytes, valid while the storage lives.
   var elements: MutableElements<UInt8> { unsafe MutableElements(buffer) }
   private let memory: PageMemory?
+  /// A Boolean value that indicates whether the memory ends with the storage.
+  var isOwner: Bool { memory != nil }
 
   /// Allocates uninitialised memory, aligned to 64 bytes.
   init(count: Int) {

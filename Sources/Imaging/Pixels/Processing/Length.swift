@@ -21,6 +21,9 @@ public struct Length: Hashable, Sendable, CustomStringConvertible {
   /// Makes a length in pixels of the image.
   public static func pixels(_ count: Double) -> Length { Length(value: count, unit: .pixels) }
 
+  /// Makes a length in whole pixels of the image.
+  public static func pixels(_ count: Int) -> Length { .pixels(Double(count)) }
+
   /// Makes a length in points, of which each has ``ProcessingContext/scale`` pixels.
   public static func points(_ count: Double) -> Length { Length(value: count, unit: .points) }
 
@@ -50,23 +53,23 @@ public struct Length: Hashable, Sendable, CustomStringConvertible {
 
 extension Length: ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral {
   /// Makes a length in pixels.
-  public init(integerLiteral count: Int) { self = .pixels(Double(count)) }
+  public init(integerLiteral count: Int) { self = .pixels(count) }
 
   /// Makes a length in pixels.
   public init(floatLiteral count: Double) { self = .pixels(count) }
 }
 
 /// The parts of a processor's identifier.
-enum StepName {
+package enum StepName {
   /// Returns the only text for a number: without a fraction where it has none, otherwise the shortest decimal that is
   /// read back as the same number.
   ///
   /// Both zeros are `0`.
-  static func number(_ value: Double) -> String {
+  package static func number(_ value: Double) -> String {
     guard let whole = Int(exactly: value), whole.magnitude < 1 << 53 else { return "\(value)" }
     return "\(whole)"
   }
 
   /// Returns the text for an anchor.
-  static func anchor(_ anchor: Anchor) -> String { "at \(number(anchor.x)) \(number(anchor.y))" }
+  package static func anchor(_ anchor: Anchor) -> String { "at \(number(anchor.x)) \(number(anchor.y))" }
 }

@@ -38,7 +38,7 @@ public struct ProcessingContext: Sendable {
   /// Converts a length to pixels.
   ///
   /// `side` is the length of which fractions are taken. `name` is for the error of a length outside of `range`.
-  func pixels(
+  package func pixels(
     _ length: Length,
     of side: Int,
     _ name: String,
@@ -75,7 +75,7 @@ public struct ProcessingContext: Sendable {
 
 extension DecodeLimits {
   /// Checks the size of a processor's result.
-  func check(processedWidth width: Double, height: Double) throws(ImageError) {
+  package func check(processedWidth width: Double, height: Double) throws(ImageError) {
     let size = "a result of \(StepName.number(width))x\(StepName.number(height)) pixels"
     guard max(width, height) <= Double(side) else {
       throw ImageError(.overLimit, limit: .side, "\(size), over the limit of \(side) on a side")

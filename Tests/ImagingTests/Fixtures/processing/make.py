@@ -105,6 +105,9 @@ convert("opaque", "exposure", "-colorspace", "RGB", "-evaluate", "multiply", "2"
 weights = np.array([0.2126, 0.7152, 0.0722])
 matrix = 1.5 * np.eye(3) - 0.5 * np.tile(weights, (3, 1))
 convert("opaque", "saturation", "-color-matrix", " ".join(str(value) for value in matrix.flatten()))
+# The W3C's "Filter Effects Module Level 1", 13.5.
+sepia = "0.393 0.769 0.189 0.349 0.686 0.168 0.272 0.534 0.131"
+convert("opaque", "sepia", "-color-matrix", sepia)
 cover.save("cover.png")
 for mode in ("Multiply", "Screen"):
     convert("opaque", f"overlay-{mode.lower()}", "cover.png", "-compose", mode, "-composite")

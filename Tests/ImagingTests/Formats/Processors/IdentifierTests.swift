@@ -15,7 +15,9 @@ struct IdentifierTests {
       (.resize(.pixels(300, 200, .fill)), "resize(300x200,fill)"),
       (.border(width: 2, color: PixelColor(0x0A0B0C), radius: .fraction(0.5)), "border(2px,#0A0B0C,radius 0.5fr)"),
       (.chain([.grayscale(), .blur(radius: 2)]), "chain(grayscale() > blur(2px))"),
-      (.rotate(degrees: -90), "rotate(270)"),
+      (.rotate(degrees: -90), "rotate(270)"), (.sepia(), "sepia(1)"),
+      (.duotone(shadows: .black, highlights: .white), "duotone(#000000,#FFFFFF)"),
+      (.colorMatrix([0.5, -1]), "matrix(0.5 -1)"),
     ]
     for (processor, name) in names {
       #expect(processor.identifier == name)
@@ -102,6 +104,10 @@ struct IdentifierTests {
     (.blur(radius: -0.0), .blur(radius: 0)), (.roundedCorners(CornerRadii(5)), .roundedCorners(radius: 5)),
     (.crop(PixelRegion(x: 1, y: 2, width: 9, height: 8)), .crop(x: 1, y: 2, width: 9, height: 8)),
     (.chain([.chain([.circle()]), .grayscale()]), .chain([.circle(), .grayscale()])),
+    (
+      .duotone(shadows: .clear, highlights: .white.opacity(0.5)),
+      .duotone(shadows: .black, highlights: .white),
+    ),
   ]
 
   @Test
@@ -137,6 +143,13 @@ struct IdentifierTests {
     (.rotate(degrees: 30), .rotate(degrees: 30, background: .white)),
     (.sharpen(amount: 1), .sharpen(amount: 0.5)), (.sharpen(amount: 1, radius: 1), .sharpen(amount: 1, radius: 3)),
     (.chain([.circle(), .rotate(degrees: 45)]), .chain([.rotate(degrees: 45), .circle()])),
+    (.sepia(), .sepia(0.5)),
+    (.duotone(shadows: .black, highlights: .white), .duotone(shadows: .white, highlights: .black)),
+    (.duotone(shadows: .black, highlights: .white), .duotone(shadows: .black, highlights: .white, amount: 0.5)),
+    (
+      .colorMatrix([0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0]),
+      .colorMatrix([0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, -0.5]),
+    ),
   ]
 
   @Test

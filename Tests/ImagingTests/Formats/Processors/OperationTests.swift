@@ -220,6 +220,7 @@ struct OperationTests {
         "brightness(0.2)", "contrast(1.5)", "saturation(0)", "blur(2.5px)", "sharpen(0.5,0.7px)", "corners(16px)",
       ],
     ),
+    ("sepia:0.5/dt:0.25:1a2a6c", ["sepia(0.5)", "duotone(#1A2A6C,#FFFFFF,0.25)"]),
     (
       "w:40/h:20/ex:1:soea:2:0.25/exar:1/pd:1:2/rc:1:2:3:4/bg:102030",
       [

@@ -23,7 +23,9 @@ struct ProcessorTests {
     .overlay(.mark, offset: (0, -1e9)), .crop(width: .fraction(1), height: 1000),
     .crop(x: 0, y: 0, width: 48, height: 36),
     .smartCrop(width: 48, height: 36), .resize(.pixels(1000)), .resize(width: .fraction(1)), .chain([]),
-    .chain([.blur(radius: 0), .contrast(1)]),
+    .chain([.blur(radius: 0), .contrast(1)]), .sepia(0),
+    .duotone(shadows: .black, highlights: .white, amount: 0),
+    .colorMatrix([1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1, -0.0]),
   ]
 
   @Test(arguments: neutral)
@@ -56,7 +58,9 @@ struct ProcessorTests {
       .overlay(.mark, opacity: value), .overlay(.mark, width: length), .crop(width: length.impossible, height: 5),
       .crop(x: length, y: 0, width: 5, height: 5), .crop(aspectRatio: value == 1e300 ? 0 : value),
       .smartCrop(aspectRatio: value == 1e300 ? 0 : value), .smartCrop(width: 5, height: length.impossible),
-      .resize(width: length), .resize(.pixels(value)),
+      .resize(width: length), .resize(.pixels(value)), .sepia(value),
+      .duotone(shadows: .black, highlights: .white, amount: value), .colorMatrix([value * 1e7]),
+      .colorMatrix([Double](repeating: value * 1e7, count: 20)),
     ]
     for processor in processors {
       let error = failure { try processor.process(Self.picture) }

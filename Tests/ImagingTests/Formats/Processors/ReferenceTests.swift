@@ -18,7 +18,7 @@ struct ReferenceTests {
     (.tint(PixelColor(0x0060FF).opacity(128.0 / 255)), "opaque", "tint", 1),
     (.grayscale(), "opaque", "grayscale", 1), (.brightness(0.2), "opaque", "brightness", 1),
     (.contrast(1.5), "opaque", "contrast", 1), (.exposure(1), "opaque", "exposure", 1),
-    (.saturation(1.5), "opaque", "saturation", 1),
+    (.saturation(1.5), "opaque", "saturation", 1), (.sepia(), "opaque", "sepia", 1),
   ]
 
   @Test(arguments: cases)

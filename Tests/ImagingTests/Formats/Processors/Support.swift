@@ -18,6 +18,8 @@ extension ImageProcessor {
     .smartCrop(aspectRatio: 1, by: .entropy), .circle(), .roundedCorners(radius: 6),
     .roundedCorners(CornerRadii(topLeft: 9)), .border(width: 2, color: .black),
     .border(width: 2, color: .black, radius: 9), .blur(radius: 1.5), .blur(radius: 9), .tint(PixelColor(0x804020)),
+    .sepia(), .duotone(shadows: PixelColor(0x102060), highlights: PixelColor(0xFFE0B0)),
+    .colorMatrix([0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0]),
     .grayscale(), .brightness(0.2), .contrast(1.3), .saturation(0.4), .exposure(-1), .overlay(mark, at: .topLeft),
     .overlay(mark, .multiply, width: .fraction(0.5), opacity: 0.5), .background(.white), .flip(.horizontal),
     .flip(.vertical), .rotate(quarterTurns: 1), .rotate(degrees: 33), .sharpen(),

@@ -5,14 +5,14 @@ extension ImageOperation {
   package static let table = [
     resize, boxSize, resizingType, width, height, minimumWidth, minimumHeight, zoom, pixelRatio, enlarge, gravity,
     extend, extendAspectRatio, crop, trim, padding, rotate, autoRotate, flip, background, brightness, contrast,
-    saturation, adjust, blur, sharpen, roundedCorners, watermark,
+    saturation, adjust, sepia, duotone, blur, sharpen, roundedCorners, watermark,
   ]
 
   // The steps are done in this order, whatever the order in which they are named, with the resize between the two lists.
   package static let beforeResize = [trim, rotate, flip, crop]
   package static let afterResize = [
-    brightness, contrast, saturation, blur, sharpen, roundedCorners, extend, extendAspectRatio, padding, watermark,
-    background,
+    brightness, contrast, saturation, sepia, duotone, blur, sharpen, roundedCorners, extend, extendAspectRatio, padding,
+    watermark, background,
   ]
 
   // MARK: - The box
@@ -220,6 +220,28 @@ extension ImageOperation {
     "a:10:1.2:0.5",
     "Sets the three of them.",
   )
+
+  package static let sepia = ImageOperation(
+    "sepia",
+    [.init("intensity", .number(0...1), initially: .number(0))],
+    "sepia:0.8",
+    "Replaces colors by shades of brown; not in imgproxy.",
+  ) { values, _ in [.sepia(values.amount("intensity"))] }
+
+  package static let duotone = ImageOperation(
+    "duotone dt",
+    [
+      .init("intensity", .number(0...1), initially: .number(0)),
+      .init("shadows", .color(hasComponents: false), initially: .color(.black)),
+      .init("highlights", .color(hasComponents: false), initially: .color(.white)),
+    ],
+    "dt:1:1a2a6c:fdbb2d",
+    "Replaces colors by those between two, by default black for shadows and white for highlights.",
+    isOff: { $0.amount("intensity") == 0 },
+  ) { values, _ in
+    guard let shadows = values.color("shadows"), let highlights = values.color("highlights") else { return [] }
+    return [.duotone(shadows: shadows, highlights: highlights, amount: values.amount("intensity"))]
+  }
 
   package static let blur = ImageOperation(
     "blur bl",
