@@ -85,7 +85,7 @@ extension ImageProcessor {
   /// ```
   /// As in SVG's `feColorMatrix`, there is a row for each of the new red, green, blue and alpha, with factors of the old red,
   /// green, blue and alpha, and a number that is added. Components go from 0 to 1, have straight alpha and are
-  /// encoded as sRGB is, not linear light; in an image of Display P3 its components. Results are clamped. The
+  /// encoded as sRGB is, not linear light; an image of Display P3 keeps its own components. Results are clamped. The
   /// unit matrix changes nothing.
   ///
   /// - Parameter values: The twenty numbers, row by row, each from -1,000,000 to 1,000,000.
