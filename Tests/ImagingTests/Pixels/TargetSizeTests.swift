@@ -129,7 +129,8 @@ struct TargetSizeTests {
 
 /// Lengths that are whole numbers, in literals and in variables.
 struct WholePixelTests {
-  private let (width, height) = (300, 200)
+  private let width = 300
+  private let height = 200
 
   @Test
   func sizesOfWholeNumbersAreThoseOfOthers() {
