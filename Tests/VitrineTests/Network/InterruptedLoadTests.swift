@@ -74,7 +74,7 @@ struct InterruptedLoadTests {
         Self.send(versions[0].dropFirst(start), 206, fields + ["Content-Range": range], exchange)
       }
       switch answer {
-      case .unavailableOnce where number == 2: Self.send(Data(), 503, [], exchange)
+      case .unavailableOnce where number == 2: Self.send(Data(), 503, [:], exchange)
       case .rest, .unavailableOnce: send(part, "bytes \(part)-\(size - 1)/\(size)", first)
       case .whole: Self.send(versions[0], 200, first, exchange)
       case .changedWhole: Self.send(versions[1], 200, last, exchange)
