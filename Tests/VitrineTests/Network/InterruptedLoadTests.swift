@@ -82,8 +82,8 @@ struct InterruptedLoadTests {
       case .partOfAnotherVersion: send(part, "bytes \(part)-\(size - 1)/\(size)", last)
       case .partBeyondTheEnd: send(part, "bytes \(part)-\(size)/\(size)", first)
       case .totalThatIsNoNumber: send(part, "bytes \(part)-\(size - 1)/*x", first)
-      case .unsatisfiable: Self.send(Data(), 416, [("Content-Range", "bytes */\(size)")], exchange)
-      case .gone: Self.send(Data(), 404, [], exchange)
+      case .unsatisfiable: Self.send(Data(), 416, ["Content-Range": "bytes */\(size)"], exchange)
+      case .gone: Self.send(Data(), 404, [:], exchange)
       }
     }
     let pipeline = ImagePipeline.testing {
