@@ -1,6 +1,7 @@
 import Testing
 import VitrineRuntime
 import VitrineTestSupport
+import VitrineTesting
 
 @testable import VitrineImaging
 
