@@ -128,6 +128,7 @@ let package = Package(
       name: "honest-users",
       dependencies: [
         .product(name: "Vitrine", package: "Vitrine"),
+        .product(name: "VitrineHTTP", package: "Vitrine"),
         .product(name: "VitrineImaging", package: "Vitrine"),
         .product(name: "VitrineSVG", package: "Vitrine"),
         .product(name: "VitrineTIFF", package: "Vitrine"),

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import VitrineCaching
+import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
 import VitrineTestSupport

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
 import VitrineTestSupport

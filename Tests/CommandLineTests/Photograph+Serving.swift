@@ -1,4 +1,5 @@
 import Foundation
+import VitrineHTTP
 import VitrineTestSupport
 import VitrineTesting
 

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import VitrineHTTP
 import VitrineImaging
 import VitrineTestSupport
 import VitrineTesting

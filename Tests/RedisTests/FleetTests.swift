@@ -2,6 +2,7 @@ import Foundation
 import Testing
 import Vitrine
 import VitrineCaching
+import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
 import VitrineTestSupport

@@ -1,5 +1,6 @@
 import Testing
 import Vitrine
+import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
 import VitrineTestSupport

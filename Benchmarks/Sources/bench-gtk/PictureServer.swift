@@ -1,4 +1,5 @@
 import Foundation
+import VitrineHTTP
 import VitrineTesting
 
 /// A server of local pictures in a process of its own, as a real one is on a machine of its own: neither its threads

@@ -1,5 +1,6 @@
 import Contest
 import Foundation
+import VitrineHTTP
 import VitrineTesting
 
 /// A file server in its own process: nginx if it is installed, otherwise this program with `LoopbackServer`.

@@ -1,4 +1,5 @@
 import Foundation
+import VitrineHTTP
 import VitrineTesting
 
 /// The servers of an attack, in a process of their own: one that is honest, and many that drip.
