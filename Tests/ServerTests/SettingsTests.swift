@@ -1,4 +1,6 @@
 import Testing
+import VitrineHTTP
+import VitrineImaging
 import VitrineRuntime
 import VitrineTestSupport
 
