@@ -1,5 +1,6 @@
 // The calls of FromOtherLibraries.md that are for Linux only.
 #if canImport(VitrineGTK)
+import Foundation
 import Vitrine
 import VitrineGTK
 

@@ -15,7 +15,7 @@ enum Animation {
     var options = DecodeOptions()
     options.animates = true
     let moving = try DecoderRegistry.standard.decode(file, options)
-    try moving.encoded(as: .webp(quality: 80)).write(to: URL(filePath: paths[3]))
+    try EncoderRegistry.standard.encode(moving, as: .webp(quality: 80)).data.write(to: URL(filePath: paths[3]))
     print("\(bitmaps.count) frames")
   }
 }

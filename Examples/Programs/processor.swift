@@ -17,7 +17,8 @@ enum Processor {
     let warm = try ImageProcessor.warmth(20).process(gray)
     precondition(warm[3, 2] == [0x94, 0x80, 0x6C, 0xFF])
     let white = try Bitmap(width: 1, height: 1, color: .white)
-    precondition(try ImageProcessor.warmth(300).process(white)[0, 0] == [255, 255, 0, 255])
+    let hot = try ImageProcessor.warmth(300).process(white)
+    precondition(hot[0, 0] == [255, 255, 0, 255])
     precondition(ImageProcessor.warmth(1) != .warmth(2), "results are cached apart")
     print("passed")
   }
