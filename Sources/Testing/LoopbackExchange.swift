@@ -30,7 +30,7 @@ public struct LoopbackRequest: Sendable, Hashable {
     headers = HTTPFields(
       lines.map { line in
         let name = line.prefix { $0 != ":" }
-        return (String(name), String(line[name.endIndex...].dropFirst()))
+        return (String(name), String(line[name.endIndex...].dropFirst().drop { $0 == " " }))
       }
     )
     self.connection = connection

@@ -195,37 +195,35 @@ struct OperationTests {
   /// Caches on disk have these names.
   @Test(arguments: [
     ("rs:fill:300:200", []),
-    ("rs:fill-down:300:200/g:no", ["crop(ratio 1.5,at 0.5 0)"]),
+    ("rs:fill-down:300:200/g:no", []),
     (
-      "rs:fill:300:200/g:sm", ["context(thumbnail size fill 300 200 0 0)", "smartCrop(300px,200px,edges)"],
+      "rs:fill:300:200/g:sm", ["context(thumbnail box fill 300 200 1 1 1 0 0 sm)"],
     ),
     (
       "rs:fill:300:0:1/mh:100/g:fp:0.5:0.25/dpr:2",
-      [
-        "context(thumbnail size fill 600 0 0 200 enlarging)", "context(thumbnail crop 600 0 fp:0.5:0.25 2)",
-      ],
+      [],
     ),
     (
       "c:0.5:50:ea:3/t:5:ffffff:1/w:40/rot:-90/fl:1:1",
       [
         "trim(5,#FFFFFF,equal left)", "rotate(270)", "flip(horizontal)", "flip(vertical)",
-        "context(original crop 0.5 50 ea:3:0)", "context(thumbnail size fit 40 0 0 0)",
-        "context(thumbnail crop 40 0 ce 1)",
+        "context(original crop 0.5 50 ea:3:0)", "context(thumbnail box fit 40 0 1 1 1 0 0 ce)",
       ],
     ),
-    ("c:90:0.5:sm", ["smartCrop(90px,0.5fr,edges)", "context(thumbnail size fit 0 0 0 0)"]),
+    ("c:90:0.5:sm", ["smartCrop(90px,0.5fr,edges)", "context(thumbnail box fit 0 0 1 1 1 0 0 ce)"]),
     (
       "w:40/h:40/a:51:1.5:0/bl:2.5/sh:0.7/rc:8/dpr:2",
       [
-        "brightness(0.2)", "contrast(1.5)", "saturation(0)", "blur(2.5px)", "sharpen(0.5,0.7px)", "corners(16px)",
+        "container(thumbnail brightness(0.2) > contrast(1.5) > saturation(0) > blur(2.5px) > sharpen(0.5,0.7px) > "
+          + "corners(16px) > box fit 40 40 1 1 2 0 0 ce)"
       ],
     ),
     ("sepia:0.5/dt:0.25:1a2a6c", ["sepia(0.5)", "duotone(#1A2A6C,#FFFFFF,0.25)"]),
     (
       "w:40/h:20/ex:1:soea:2:0.25/exar:1/pd:1:2/rc:1:2:3:4/bg:102030",
       [
-        "corners(1px 2px 3px 4px)", "canvas(40px,20px,at 1 1,by -2px -0.25fr,#102030)",
-        "canvas(ratio 2,by 0fr 0fr,#102030)",
+        "corners(1px 2px 3px 4px)", "thumbnail canvas(size,40 20,soea:2:0.25,1,#102030)",
+        "thumbnail canvas(shape,40 20,ce,1,#102030)",
         "padding(1px,2px,1px,2px,#102030)", "background(#102030)",
       ],
     ),

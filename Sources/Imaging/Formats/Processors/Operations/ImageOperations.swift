@@ -205,8 +205,9 @@ public struct ImageOperations: Sendable, Hashable {
     let earlier = ImageOperation.beforeResize.filter { self[$0] != nil }
     let (box, gravity) = (context.box, context.box.rules.gravity)
     guard !earlier.contains(where: \.needsOriginal) else { return false }
-    // Another corner of the decoded image becomes the named one.
-    return !box.crops || gravity == .center || gravity != .smart && earlier.isEmpty
+    // Another corner of the decoded image becomes the named one, and a square is landscape only before a turn.
+    let mayTurn = gravity == .center && box.rules.fit != .auto
+    return !box.crops || gravity != .smart && (mayTurn || earlier.isEmpty)
   }
 }
 
