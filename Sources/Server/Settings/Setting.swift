@@ -91,7 +91,7 @@ struct Setting: Sendable {
 
   private static let listening: [Setting] = [
     custom("BIND", "The address to listen on; * for all.") { (settings, value) throws(ConfigurationError) in
-      guard !value[...].trimmingSpaces.isEmpty else { throw ConfigurationError("it names no address; * is all of them") }
+      guard !value[...].trimmingSpaces.isEmpty else { throw ConfigurationError("it names no address; * is all") }
       settings.change { $0.host = value == "*" ? "" : value }
     } show: {
       $0.configuration.host.isEmpty ? "*" : $0.configuration.host
