@@ -135,7 +135,6 @@ struct PathTests {
     ("/_/pd:5000/plain/http://example.com/", 400, "longer than 8192"),
     ("/_/w:8000/pd:100/plain/http://example.com/", 400, "longer than 8192"),
     ("/_/w:1/h:1/pd:4000/plain/http://example.com/", 400, "more than 33554432 pixels"),
-    ("/_/z:2/plain/http://example.com/", 400, "'zoom' needs"),
     ("/_/dpr:nan/plain/http://example.com/", 400, "'dpr'"),
     ("/_/dpr:inf/plain/http://example.com/", 400, "'dpr'"),
     ("/_/dpr:0x1p3/plain/http://example.com/", 400, "'dpr'"),
