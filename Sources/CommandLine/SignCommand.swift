@@ -81,6 +81,9 @@ struct SignCommand: Command {
     configuration.sources.addressGuard = nil
     configuration.sources.allowsLocalFiles = true
     let parts = signed.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+    guard parts.count == 1 || ThumbnailURLs.isQueryForm(parts[0]) else {
+      throw Failure(stage: .request, "the server would ignore what follows the ?; one in the source is written %3F")
+    }
     // Without presets there is nothing in the settings that could be wrong.
     guard let urls = try? ThumbnailURLs(configuration) else { return }
     do throws(RequestError) {

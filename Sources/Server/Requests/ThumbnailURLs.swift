@@ -123,7 +123,7 @@ public struct ThumbnailURLs: Sendable {
   }
 
   /// Returns whether everything is in the query.
-  static func isQueryForm(_ path: String) -> Bool { ["", "/", "/info", "/info/"].contains(path) }
+  package static func isQueryForm(_ path: String) -> Bool { ["", "/", "/info", "/info/"].contains(path) }
 
   /// Throws unless a text is signed with one of the keys.
   func verify(_ signature: some StringProtocol, of text: String) throws(RequestError) {
