@@ -7,6 +7,7 @@ enum AvatarService {
   static func main() async throws {
     var configuration = ThumbnailServer.Configuration()
     configuration.localRoot = CommandLine.arguments.dropFirst().first ?? "."
+    configuration.port = 0  // a free one
     configuration.urls.presets = ["avatar": "rs:fill:128:128/g:sm/rc:64/f:webp"]
     configuration.urls.allowsOnlyPresets = true
     let server = try ThumbnailServer(configuration, logFile: 1)

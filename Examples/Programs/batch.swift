@@ -22,7 +22,9 @@ enum Batch {
           }
         }
       }
-      return try await group.reduce(0, +)
+      var failures = 0
+      for try await failure in group { failures += failure }
+      return failures
     }
     print("\(names.count - failures) of \(names.count)")
   }

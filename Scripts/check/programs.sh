@@ -50,7 +50,8 @@ expect "$count of $count" run batch Examples/Photographs "$work/thumbnails"
 expect " 200 " run uploads Examples/Photographs/statue-grey.jpg
 expect " 422 " run uploads README.md
 expect "network 1" run metrics "$url/red-barn-progressive.jpg"
-run avatar-service Examples/Photographs >"$work/avatars" &
+# Line by line, since it never ends; without the function, whose shell would be killed in its place.
+stdbuf -oL .build/programs/debug/avatar-service Examples/Photographs >"$work/avatars" &
 service=$!
 for _ in $(seq 100); do
   avatar=$(grep -oE 'http://[^ ]*/' "$work/avatars" | head -n 1) && break
