@@ -66,7 +66,10 @@ let package = Package(
     .executableTarget(name: "start-bare", swiftSettings: [.treatAllWarnings(as: .error)]),
     .executableTarget(
       name: "bench-start",
-      dependencies: ["Contest", .product(name: "VitrineTesting", package: "Vitrine")],
+      dependencies: [
+        "Contest", .product(name: "VitrineHTTP", package: "Vitrine"),
+        .product(name: "VitrineTesting", package: "Vitrine"),
+      ],
       swiftSettings: [.treatAllWarnings(as: .error)],
     ),
     .executableTarget(

@@ -1,5 +1,6 @@
 import Contest
 import Foundation
+import VitrineHTTP
 import VitrineTesting
 
 // Measures the start of the smallest program with Vitrine, `start-hit`, beside one without, `start-bare`. BEFORE in the
@@ -117,7 +118,7 @@ func main() throws -> Bool {
   defer { try? FileManager.default.removeItem(at: scratch) }
   let photograph = try Data(contentsOf: URL(filePath: "Examples/Photographs/waterfall-cliff-large.jpg"))
   let server = try LoopbackServer()
-  let headers = [("Content-Type", "image/jpeg"), ("Cache-Control", "max-age=86400")]
+  let headers: HTTPFields = ["Content-Type": "image/jpeg", "Cache-Control": "max-age=86400"]
   server.route("/photograph.jpg", LoopbackResponse(headers: headers, body: photograph))
   let url = server.url("/photograph.jpg")
 
