@@ -16,6 +16,15 @@ func load(_ request: ImageRequest, show: @escaping @Sendable (Bitmap) -> Void) {
   // snippet.hide
 }
 
+@MainActor
+func load(_ request: ImageRequest, from pipeline: ImagePipeline, show: @escaping (Bitmap) -> Void) {
+  // snippet.show
+  pipeline.loadImage(for: request, on: #isolation) { result in
+    if case .success(let response) = result { show(response.image) }
+  }
+  // snippet.hide
+}
+
 func bytes(of url: URL) async throws -> Data {
   // snippet.show
   let data = try await ImagePipeline.shared.data(for: url)

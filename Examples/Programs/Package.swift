@@ -2,10 +2,10 @@
 import PackageDescription
 
 // Small programs, a file each: `swift run downloader FOLDER URL...`.
-func program(_ name: String, _ products: String...) -> Target {
+func program(_ name: String, _ products: String..., library: String? = nil) -> Target {
   .executableTarget(
     name: name,
-    dependencies: products.map { .product(name: $0, package: "Vitrine") },
+    dependencies: products.map { .product(name: $0, package: "Vitrine") } + (library.map { [.target(name: $0)] } ?? []),
     path: ".",
     sources: ["\(name).swift"],
     swiftSettings: [.treatAllWarnings(as: .error)],
@@ -21,6 +21,8 @@ let package = Package(
     program("loader-actor", "Vitrine"),
     program("processor", "VitrineImaging"), program("decoder", "VitrineImaging"),
     program("loader-and-cache", "Vitrine", "VitrineCaching", "VitrineHTTP"), program("animation", "VitrineImaging"),
+    program("sqlite-cache", "Vitrine", "VitrineCaching", library: "CSQLite"),
+    .systemLibrary(name: "CSQLite", path: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     program("batch", "VitrineImaging"), program("grid", "VitrineGTK"),
     program("uploads", "Vitrine", "VitrineSandbox", "vitrine-codecs"), program("metrics", "Vitrine"),
   ],

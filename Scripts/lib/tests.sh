@@ -19,7 +19,7 @@ build_tests() {
 # build.
 check_snippets() {
   local flags=(-typecheck -swift-version 6 -warnings-as-errors -I "$folder/debug/Modules") map shim flag
-  for map in Sources/System/*/module.modulemap "$folder"/debug/CVitrine*.build/module.modulemap; do
+  for map in Sources/System/*/module.modulemap Examples/Programs/*/module.modulemap "$folder"/debug/CVitrine*.build/module.modulemap; do
     flags+=(-Xcc "-fmodule-map-file=$map")
   done
   for shim in Sources/Shims/*/include; do flags+=(-Xcc "-I$shim"); done

@@ -52,7 +52,7 @@ struct CallerTests {
     #expect(results.value == [.cancelled, .invalidURL])
   }
 
-  // MARK: On the main actor
+  // MARK: On an actor
 
   @MainActor
   private final class Results {
@@ -87,22 +87,42 @@ struct CallerTests {
   @MainActor
   func aCancellationIsToldOnTheMainActorAfterTheCall() async {
     let results = Results()
-    let task = pipeline.loadImage(for: request, on: .shared) { results.add($0) }
+    let task = pipeline.loadImage(for: request, on: MainActor.shared) { results.add($0) }
     task.cancel()
     #expect(results.all.isEmpty)
     await results.wait(for: 1)
     #expect(results.all.map { result in (try? result.get()) == nil } == [true])
   }
 
+  /// An actor whose state is not `Sendable`, and which its completions change.
+  private actor Album {
+    private let results = Watched(0)
+    private var origins: [ImageResponse.Origin] = []
+
+    func add(_ request: ImageRequest, from pipeline: ImagePipeline) -> Int {
+      pipeline.loadImage(for: request, on: self) { [self] result in
+        assertIsolated()
+        origins += (try? [result.get().origin]) ?? []
+        results.change { $0 += 1 }
+      }
+      return origins.count
+    }
+
+    func wait(for count: Int) async -> [ImageResponse.Origin] {
+      await results.wait { $0 >= count }
+      return origins
+    }
+  }
+
   @Test
-  func fromElsewhereTheCompletionHopsToTheMainActorAlsoForAnImageInMemory() async throws {
+  func aCompletionRunsOnTheActorOfItsCaller() async throws {
     parts.loader.answer(Self.url, with: file, headers: ["Cache-Control": "max-age=60"])
-    let results = Results()
-    for _ in 0..<2 { pipeline.loadImage(for: request, on: MainActor.shared) { results.add($0) } }
-    await results.wait(for: 2)
-    pipeline.loadImage(for: request, on: MainActor.shared) { results.add($0) }
-    await results.wait(for: 3)
-    #expect(try await results.all.last?.get().origin == .memory)
+    let album = Album()
+    #expect(await album.add(request, from: pipeline) == 0)
+    #expect(await album.wait(for: 1) == [.network])
+    // An image in memory has come when the call returns.
+    #expect(await album.add(request, from: pipeline) == 2)
+    #expect(await album.wait(for: 2) == [.network, .memory])
   }
 
   // MARK: By request

@@ -202,7 +202,7 @@ public final class ImagePipeline: Sendable {
     }
   }
 
-  /// Starts to load an image, and calls back on the main actor with the result.
+  /// Starts to load an image, and calls back on an actor with the result.
   ///
   /// ```swift
   /// pipeline.loadImage(for: request, on: MainActor.shared) { result in
@@ -214,26 +214,27 @@ public final class ImagePipeline: Sendable {
   ///
   /// - Parameters:
   ///   - request: The request.
-  ///   - actor: The main actor.
-  ///   - isolation: The actor of the caller; leave it out.
-  ///   - completion: A closure called once, before this method returns if the caller is on the main actor and the image
-  ///     is in memory, and with code `.cancelled` if the task is cancelled.
+  ///   - actor: The caller's actor: `MainActor.shared`, `self` within an actor, or `#isolation` for either.
+  ///   - completion: A closure called once, on the actor, before this method returns if the image is in memory, and with
+  ///     code `.cancelled` if the task is cancelled. It may use what belongs to the actor.
   /// - Returns: The task, for cancelling and watching; it need not be kept.
   @discardableResult
   public func loadImage(
     for request: ImageRequest,
-    on actor: MainActor,
-    isolation: isolated (any Actor)? = #isolation,
-    completion: @escaping @MainActor (Result<ImageResponse, LoadError>) -> Void,
+    on actor: isolated any Actor,
+    completion: @escaping (Result<ImageResponse, LoadError>) -> Void,
   ) -> ImageTask {
     let task = imageTask(for: request)
-    if isolation === actor, let result = task.result {
-      MainActor.assumeIsolated { completion(result) }
+    if let result = task.result {
+      completion(result)
       return task
     }
-    task.whenEnded {
-      guard let result = task.result else { return }
-      Task { @MainActor in completion(result) }
+    Task {
+      // Names the actor, so that this runs on it.
+      _ = actor
+      let result: Result<ImageResponse, LoadError>
+      do { result = .success(try await task.response) } catch { result = .failure(error) }
+      completion(result)
     }
     return task
   }
