@@ -69,6 +69,6 @@ extension ImageProcessor {
   /// Returns a text in quotation marks, or the hash of a long one, which has none.
   private static func name(of text: String) -> String {
     guard text.utf8.count > 64 else { return text.debugDescription }
-    return SHA256.hash(text.utf8).reduce(into: "") { $0 += ($1 < 16 ? "0" : "") + String($1, radix: 16) }
+    return SHA256.hash(text.utf8).hexDigits
   }
 }

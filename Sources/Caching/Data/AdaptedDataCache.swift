@@ -167,8 +167,7 @@ extension AdaptedDataCache {
   }
 
   private static func digits(of bytes: ArraySlice<UInt8>, _ count: Int) -> String {
-    let text = String(ContentID(of: Data(bytes)).low, radix: 16)
-    return String((String(repeating: "0", count: 16 - text.count) + text).prefix(count))
+    String(ContentID(of: Data(bytes)).low.hexDigits().prefix(count))
   }
 
   /// The bytes of an entry: its head, its body, and the checksum of both and of its key.

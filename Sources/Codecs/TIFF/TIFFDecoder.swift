@@ -56,11 +56,11 @@ public struct TIFFDecoder: ImageDecoder, VitrineDecoder {
     guard reader.width == request.info.storedWidth, reader.height == request.info.storedHeight else {
       throw ImageError(.corrupt, format: .tiff, "corrupt: two headers disagree")
     }
-    let copies = page.copies.compactMap { offset in
+    let copies = (request.minimumScale < 1 ? page.copies : []).compactMap { offset in
       try? unsafe TIFFReader(bytes, TIFFDirectories.Page(offset: offset, isCut: false), request.limits)
     }
     for copy in copies.filter({ reader.isSame($0, atScale: request.minimumScale) }).sorted(by: { $0.width < $1.width })
-    where copy.width * copy.height <= Self.largestCopy {
+    where copy.width.multipliedReportingOverflow(by: copy.height) <= (Self.largestCopy, false) {
       // A copy that is damaged says nothing about the page.
       if let rows = try TIFFRows(whole: copy, request) { return rows }
     }

@@ -61,13 +61,8 @@ final class Rendered: Sendable {
     var hash = ContentHash()
     hash.append(Data(key.bytes))
     hash.append(Data("\n\(format)".utf8))
-    let (name, variant) = (hex(content.high) + hex(content.low), hex(hash.value.low))
+    let (name, variant) = (content.high.hexDigits() + content.low.hexDigits(), hash.value.low.hexDigits())
     return "\"\(name)-\(variant)\""
-  }
-
-  private static func hex(_ word: UInt64) -> String {
-    let digits = String(word, radix: 16)
-    return String(repeating: "0", count: 16 - digits.count) + digits
   }
 
   /// True if another request may have it without a look at its source.
@@ -204,9 +199,7 @@ enum ContentDisposition {
       let isPlain =
         (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte)
         || [45, 46, 95].contains(byte)
-      if isPlain { return String(UnicodeScalar(byte)) }
-      let digits = String(byte, radix: 16, uppercase: true)
-      return "%" + (digits.count < 2 ? "0" : "") + digits
+      return isPlain ? String(UnicodeScalar(byte)) : "%" + byte.hexDigits(uppercase: true)
     }
     let kind = isAttachment ? "attachment" : "inline"
     return "\(kind); filename=\"\(String(plain))\"; filename*=UTF-8''\(encoded.joined())"

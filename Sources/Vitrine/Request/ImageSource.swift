@@ -97,8 +97,7 @@ public struct ImageSource: Sendable {
   /// The hash takes about 7 ms for each megabyte, once, on the calling thread. With an `id` there is a faster one; see
   /// ``data(_:id:)``.
   public static func data(_ data: Data) -> ImageSource {
-    let hash = SHA256.hash(data).map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined()
-    return ImageSource(kind: .data(data, id: hash, nil))
+    ImageSource(kind: .data(data, id: SHA256.hash(data).hexDigits, nil))
   }
 
   /// The bytes that `load` returns, identified by `id`.

@@ -26,11 +26,11 @@ struct DiskFolder: Sendable {
   }
 
   func segmentName(_ id: UInt32, lane: Int) -> String {
-    "\(lane == 0 ? "o" : "f")\(Self.hex(UInt64(id), digits: 8)).segment"
+    "\(lane == 0 ? "o" : "f")\(id.hexDigits()).segment"
   }
 
   func bodyName(_ sequence: UInt64) -> String {
-    Self.hex(sequence, digits: 16) + Self.bodySuffix
+    sequence.hexDigits() + Self.bodySuffix
   }
 
   static func segment(named name: String) -> (id: UInt32, lane: Int)? {
@@ -48,19 +48,14 @@ struct DiskFolder: Sendable {
   static let partialSuffix = ".partial"
   static let journalSuffix = ".progress"
 
-  func partialName(_ number: UInt64) -> String { Self.hex(number, digits: 16) + Self.partialSuffix }
-  func journalName(_ number: UInt64) -> String { Self.hex(number, digits: 16) + Self.journalSuffix }
+  func partialName(_ number: UInt64) -> String { number.hexDigits() + Self.partialSuffix }
+  func journalName(_ number: UInt64) -> String { number.hexDigits() + Self.journalSuffix }
   /// The name of a body that is useless unless its writer finishes it.
   func temporaryBodyName(_ number: UInt64) -> String { "\(bodyName(number)).tmp" }
 
   static func number(in name: String, _ suffix: String) -> UInt64? {
     guard name.hasSuffix(suffix), name.utf8.count == 16 + suffix.utf8.count else { return nil }
     return UInt64(name.dropLast(suffix.utf8.count), radix: 16).flatMap { $0 <= RecordHeader.sequenceLimit ? $0 : nil }
-  }
-
-  private static func hex(_ number: UInt64, digits: Int) -> String {
-    let text = String(number, radix: 16)
-    return String(repeating: "0", count: max(0, digits - text.utf8.count)) + text
   }
 
   // MARK: - The format file

@@ -66,11 +66,9 @@ extension Bitmap {
     let shown = straightened()
     // As many bytes as the bitmap has.
     let digest = unsafe shown.withUnsafeBytes { unsafe SHA256.hash($0) }
-    let hash = digest.prefix(16).reduce(into: "") { text, byte in
-      text += (byte < 16 ? "0" : "") + String(byte, radix: 16)
-    }
     // The bytes mean something else with another alpha or colour space.
-    return hash + (alpha == .opaque ? " opaque" : "") + (colorSpace == .sRGB ? "" : " \(colorSpace.rawValue)")
+    let suffix = (alpha == .opaque ? " opaque" : "") + (colorSpace == .sRGB ? "" : " \(colorSpace.rawValue)")
+    return digest.prefix(16).hexDigits + suffix
   }
 
   /// Returns the overlay at its width and in the colours of the image below.

@@ -1,3 +1,5 @@
+import VitrineRuntime
+
 /// A colour of sRGB with straight alpha, for borders, tints and backgrounds.
 ///
 /// ```swift
@@ -48,10 +50,7 @@ public struct PixelColor: Hashable, Sendable, CustomStringConvertible {
   /// The components in hexadecimal digits: `#FF8000`, or `#FF800080` if it is not opaque.
   public var description: String {
     let components = alpha == 255 ? [red, green, blue] : [red, green, blue, alpha]
-    return components.reduce("#") { text, component in
-      let digits = String(component, radix: 16, uppercase: true)
-      return text + (digits.count < 2 ? "0" : "") + digits
-    }
+    return components.reduce("#") { $0 + $1.hexDigits(uppercase: true) }
   }
 
   /// Returns the components in a colour space, with straight alpha.

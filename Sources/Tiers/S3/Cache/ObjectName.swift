@@ -17,7 +17,7 @@ enum ObjectName {
   static func name(of key: CacheKey) -> String {
     let text = encoded(key.bytes)
     guard text.count > limit else { return folded(text) + end }
-    let hash = SignatureV4.digits(SHA256.hash(key.bytes))
+    let hash = SHA256.hash(key.bytes).hexDigits
     return folded(cut(text)) + end + hash
   }
 

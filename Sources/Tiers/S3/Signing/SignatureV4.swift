@@ -79,7 +79,7 @@ package struct SignatureV4: Sendable {
   }
 
   /// Returns the SHA-256 of a body in hexadecimal digits.
-  package static func hash(_ body: Data) -> String { digits(SHA256.hash(body)) }
+  package static func hash(_ body: Data) -> String { SHA256.hash(body).hexDigits }
 
   /// Returns a time in the form that is signed and sent: `20130524T000000Z`.
   package static func timestamp(_ date: Date) -> String {
@@ -120,13 +120,13 @@ package struct SignatureV4: Sendable {
 
   private func signature(of request: String, at date: Date) -> String {
     let time = Self.timestamp(date)
-    let hash = Self.digits(SHA256.hash(request.utf8))
+    let hash = SHA256.hash(request.utf8).hexDigits
     let text = "\(Self.algorithm)\n\(time)\n\(scope(date))\n\(hash)"
     var key = Array("AWS4\(credentials.secretAccessKey)".utf8)
     for part in [String(time.prefix(8)), region, service, "aws4_request", text] {
       key = HMAC.sha256(Array(part.utf8), key: key)
     }
-    return Self.digits(key)
+    return key.hexDigits
   }
 
   private static func encoded(_ item: (name: String, value: String)) -> String {
@@ -140,11 +140,6 @@ package struct SignatureV4: Sendable {
     let (one, other) = (left.split(separator: "=", maxSplits: 1), right.split(separator: "=", maxSplits: 1))
     guard one.first != other.first else { return left.utf8.lexicographicallyPrecedes(right.utf8) }
     return (one.first ?? "").utf8.lexicographicallyPrecedes((other.first ?? "").utf8)
-  }
-
-  static func digits(_ bytes: [UInt8]) -> String {
-    let digits = Array("0123456789abcdef".utf8)
-    return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
   }
 
   /// Returns the date of a day counted from 1970; years begin in March, so that the leap day is the last.
