@@ -42,6 +42,11 @@ public protocol KeyLeasing: Sendable {
   ///     shared; `nil` if it can.
   /// - Throws: An error if the service fails. The lease then expires.
   func release(_ lease: KeyLease, inVainFor vainTime: Duration?) async throws
+
+  /// Ends any holder's lease for a key.
+  ///
+  /// - Throws: An error if the service fails. The lease then ends as it would have.
+  func revoke(_ key: CacheKey) async throws
 }
 
 /// The answer to a request for a lease.

@@ -48,6 +48,14 @@ extension TieredDataCache: KeyLeasing {
     }
   }
 
+  /// Ends any holder's lease for a key.
+  ///
+  /// Returns without effect if the tier cannot be reached.
+  public func revoke(_ key: CacheKey) async throws {
+    guard let (tier, leases) = leasing else { return }
+    _ = await tier.attempt(.write) { try await leases.revoke(key) }
+  }
+
   /// Waits until a key's entry has arrived in the tier of the leases.
   ///
   /// - Returns: `true` if other machines find it there.

@@ -84,6 +84,8 @@ extension WorkCoordination: WorkCoordinating {
     }
     return nil
   }
+
+  package func revoke(_ key: CacheKey) async { try? await leases.revoke(key) }
 }
 
 /// A held lease, which is extended until it ends.

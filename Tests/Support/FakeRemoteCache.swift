@@ -275,4 +275,10 @@ extension FakeRemoteCache: KeyLeasing {
       state.leases[lease.key] = vainTime == nil ? nil : 0
     }
   }
+
+  /// Ends a lease, whoever holds it.
+  package func revoke(_ key: CacheKey) async throws {
+    _ = try await perform(.release) { _ in }
+    state.change { $0.leases[key] = nil }
+  }
 }

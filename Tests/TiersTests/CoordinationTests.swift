@@ -292,6 +292,27 @@ struct CoordinationTests {
     #expect(remote.keys.isEmpty)
   }
 
+  /// The load from before has the lease, here or on another machine, and is not waited for.
+  @Test(arguments: [false, true])
+  func aRefreshedPictureIsFetchedAtOnce(fromElsewhere: Bool) async throws {
+    let (machine, other) = (makeMachine(), makeMachine())
+    let early = (fromElsewhere ? other : machine).dataTask(for: Self.plain)
+    let before = try await loader.nextLoad(of: Self.url)
+    await machine.refresh(Self.plain)
+    let late = machine.dataTask(for: Self.plain)
+    let load = try await loader.nextLoad(of: Self.url)
+    load.respond(with: FakeResponse(headers: ["Cache-Control": "max-age=60", "ETag": "\"2\""], body: newer))
+    #expect(try await late.response.data == newer)
+    await machine.cache.flush()
+    #expect(try await makeMachine().data(for: Self.plain) == newer)
+    before.respond(with: FakeResponse(headers: Self.fresh, body: file))
+    #expect(try await early.response.data == file)
+    for machine in [machine, other] { await machine.cache.flush() }
+    #expect(try await machine.data(for: Self.plain) == newer)
+    #expect(loader.requests.count == 2)
+    #expect(remote.leasedKeys.isEmpty)
+  }
+
   @Test
   func noMachineServesFromTheTierLongerThanTheSourceIsFresh() async throws {
     loader.answer(Self.url, with: file, headers: Self.fresh)

@@ -22,7 +22,9 @@ public struct CachedData: Sendable, Hashable {
   ///
   /// A cache also returns expired entries, so that the caller can revalidate them.
   public var expires: Date?
-  /// The time at which the entry was stored.
+  /// The time at which the entry was stored; of an image from a server, the time of the request that brought it.
+  ///
+  /// Remote tiers refuse what is older than a removal.
   public var stored: Date
   /// A Boolean value that indicates whether the bytes are useful to this machine only, such as raw pixels.
   ///

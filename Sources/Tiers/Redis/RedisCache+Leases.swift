@@ -60,6 +60,13 @@ extension RedisCache: KeyLeasing {
     }
   }
 
+  /// Ends any holder's lease for a key.
+  ///
+  /// - Throws: ``RedisError`` if the server cannot be reached or replies with an error.
+  public func revoke(_ key: CacheKey) async throws {
+    if let sent = try await send(isChange: true, { [RedisCommand("UNLINK", $0.lease(key))] }) { try check(sent.1) }
+  }
+
   private static func milliseconds(_ duration: Duration) -> Data {
     Data(number: max(1, Int64(clamping: duration / .milliseconds(1))))
   }

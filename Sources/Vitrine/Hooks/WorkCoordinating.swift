@@ -19,6 +19,9 @@ package protocol WorkCoordinating: Sendable {
     _ clock: any TimeSource,
     _ executor: (any TaskExecutor)?,
   ) async -> (any WorkHold)?
+
+  /// Ends the holds of all machines on the work for a key, since its result will be out of date.
+  func revoke(_ key: CacheKey) async
 }
 
 /// A hold on work that one machine does for all.

@@ -102,7 +102,7 @@ extension BytesLoad {
       contentID: body.contentID,
       stored: stored,
       validity: validity,
-      time: now,
+      time: outgoing.time,
       response: body.response,
       recording: isElsewhere ? nil : body.recording,
       sequence: outgoing.sequence,

@@ -5,7 +5,7 @@ import VitrineRuntime
 struct Validity: Sendable, Hashable {
   /// The end of freshness; `nil` for never.
   var expires: Date?
-  /// The time of the server's last confirmation; `nil` if there is no server.
+  /// The time of the request that the server last confirmed; `nil` if there is no server.
   let confirmed: Date?
   /// The time until which the bytes may be served if the server cannot be reached; `nil` if they may not.
   let usableOnErrorUntil: Date?
@@ -40,7 +40,7 @@ extension Validity {
     self.init(
       // A response that must always be revalidated is stale from the start, whatever its age.
       expires: decision.action == .serve ? decision.expires : decision.expires.map { min($0, now) },
-      confirmed: stored.received,
+      confirmed: stored.requested,
       usableOnErrorUntil: decision.usableOnErrorUntil,
       usableOnServerErrorUntil: decision.usableOnServerErrorUntil,
       usableWhileRevalidatingUntil: decision.usableWhileRevalidatingUntil,

@@ -50,7 +50,7 @@ final class CacheWriter: Sendable {
     let contentID: ContentID
     let stored: StoredResponse
     let validity: Validity
-    /// The time of arrival.
+    /// The time of the request.
     let time: Date
     let response: HTTPResponse
     /// The part of the body that is on disk already.
@@ -65,6 +65,7 @@ final class CacheWriter: Sendable {
         metadata: stored.encoded,
         contentID: contentID,
         expires: validity.expires,
+        // So a tier that has seen a removal since refuses the entry.
         stored: time,
       )
       entry.isPrivate = validity.isPrivate

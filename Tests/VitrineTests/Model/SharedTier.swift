@@ -218,4 +218,6 @@ extension SharedTier: KeyLeasing {
       self.leases[lease.key] = vainTime.map { Lease(token: 0, end: self.clock.uptime + $0) }
     }
   }
+
+  func revoke(_ key: CacheKey) async throws { try await perform(changes: true) { self.leases[key] = nil } }
 }
