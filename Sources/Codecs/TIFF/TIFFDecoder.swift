@@ -60,7 +60,7 @@ public struct TIFFDecoder: ImageDecoder, VitrineDecoder {
       try? unsafe TIFFReader(bytes, TIFFDirectories.Page(offset: offset, isCut: false), request.limits)
     }
     for copy in copies.filter({ reader.isSame($0, atScale: request.minimumScale) }).sorted(by: { $0.width < $1.width })
-    where copy.width.multipliedReportingOverflow(by: copy.height) <= (Self.largestCopy, false) {
+    where copy.height <= Self.largestCopy / copy.width {
       // A copy that is damaged says nothing about the page.
       if let rows = try TIFFRows(whole: copy, request) { return rows }
     }
