@@ -53,8 +53,8 @@ format: ## Formats all Swift code in place.
 	swift format --in-place --recursive --parallel $(SWIFT_SOURCES)
 
 .PHONY: docs
-docs: setup ## Builds the documentation into site/.
-	@Scripts/docs.sh
+docs: setup ## Builds the documentation into site/, and packs it into ARCHIVE.
+	@ARCHIVE="$(ARCHIVE)" Scripts/docs.sh
 
 .PHONY: demo
 demo: ## Opens the gallery. NAME=server, fleet or hello: other demos.

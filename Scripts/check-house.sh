@@ -64,6 +64,14 @@ for entry in Apple:34 Caching:0 CodecWorker:0 Codecs:1 CommandLine:9 Confinement
 done
 complain "Comments name their subjects (CONTRIBUTING.md says how); these rooms have more clauses without one than before:" "$headless"
 
+# Each line of the list of protocols is somewhere in the sources, where a declaration may be written over several lines.
+declarations=$(find Sources -name '*.swift' -print0 | xargs -0 cat | tr '\n' ' ' | sed -E 's/ +/ /g; s/\( /(/g; s/, \)/)/g')
+missing=""
+while IFS= read -r line; do
+  [[ $declarations == *"${line#  }"* ]] || missing+="$line"$'\n'
+done < <(sed -n '/^### The protocols/,/^## /p' Sources/Vitrine/Vitrine.docc/Recipes.md | grep -E '^  (func|var) ')
+complain "Recipes.md has signatures that the protocols have not:" "$missing"
+
 complain "Tests do not sleep:" \
   "$(git ls-files --cached --others --exclude-standard 'Tests/*.swift' | xargs -r grep -sHnE 'Task\.sleep|Thread\.sleep|\b(u|nano)?sleep\(' | grep -vE '[cC]lock(\(\))?\.sleep\(for:')"
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds the documentation of every module into one static site, site/. Warnings, such as dead links, are errors, and so are
-# public symbols without a comment.
+# Builds the documentation of every module into one static site, site/, and packs it into ARCHIVE if set. Warnings, such as
+# dead links, are errors, and so are public symbols without a comment.
 set -euo pipefail
 source Scripts/lib/formats.sh
 modules=(
@@ -54,5 +54,6 @@ if [ -n "$undocumented" ]; then
   exit 1
 fi
 documented=$(awk -F ' *[|] *' '$3 == "true"' "$work"/*.coverage | wc -l)
+[ -z "${ARCHIVE:-}" ] || tar -czf "$ARCHIVE" --transform 's/^site/vitrine-reference/' site
 echo "docs: $documented public symbols, each with a page and a comment, in site/; view it with a web server, such as"
 echo "      python3 -m http.server --directory site"

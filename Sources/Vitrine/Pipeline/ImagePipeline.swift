@@ -232,9 +232,11 @@ public final class ImagePipeline: Sendable {
     Task {
       // Names the actor, so that this runs on it.
       _ = actor
-      let result: Result<ImageResponse, LoadError>
-      do { result = .success(try await task.response) } catch { result = .failure(error) }
-      completion(result)
+      do throws(LoadError) {
+        completion(.success(try await task.response))
+      } catch {
+        completion(.failure(error))
+      }
     }
     return task
   }
