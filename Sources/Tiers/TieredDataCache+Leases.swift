@@ -1,4 +1,4 @@
-import VitrineCaching
+public import VitrineCaching
 import VitrineRuntime
 
 /// The leases of the first remote tier that grants them.

@@ -1,4 +1,4 @@
-import VitrineCaching
+public import VitrineCaching
 import VitrineRuntime
 public import VitrineTiers
 
