@@ -27,7 +27,7 @@ struct LoadingScenarios {
   func aLoadCallsBackOnTheMainActor() async throws {
     var result: Result<ImageResponse, LoadError>?
     let (done, continuation) = AsyncStream<Void>.makeStream()
-    pipeline.loadImage(for: ImageRequest(url: setting.cat), on: .shared) {
+    pipeline.loadImage(for: ImageRequest(url: setting.cat), on: MainActor.shared) {
       result = $0
       continuation.finish()
     }
