@@ -157,9 +157,9 @@ if hasStubs {
   // Modules with the names of Apple's frameworks; the README of their folder says what they are for. `_KitShared` is what
   // UIKit and AppKit have in common.
   let stubs: KeyValuePairs = [
-    "CoreGraphics": "", "ImageIO": "CoreGraphics", "URLLoading": "", "Network": "", "Combine": "", "Symbols": "",
-    "SwiftUI": "CoreGraphics", "QuartzCore": "CoreGraphics", "_KitShared": "CoreGraphics QuartzCore Symbols",
-    "UIKit": "_KitShared", "AppKit": "_KitShared",
+    "CoreGraphics": "", "CoreText": "CoreGraphics", "ImageIO": "CoreGraphics", "URLLoading": "", "Network": "",
+    "Combine": "", "Symbols": "", "SwiftUI": "CoreGraphics", "QuartzCore": "CoreGraphics",
+    "_KitShared": "CoreGraphics QuartzCore Symbols", "UIKit": "_KitShared", "AppKit": "_KitShared",
   ]
   let all = stubs.map(\.key).joined(separator: " ")
   targets.append(tests("AppleStubsTests", all, at: "Tests/AppleStubs/Tests", isGuest: true))
@@ -181,7 +181,7 @@ if hasStubs {
   // These stubs draw pixel by pixel.
   let fast = [SwiftSetting.unsafeFlags(["-O"])]
   targets += stubs.map {
-    let (path, settings) = ("Tests/AppleStubs/Sources/\($0.key)", $0.key == "CoreGraphics" ? fast : [])
+    let (path, settings) = ("Tests/AppleStubs/Sources/\($0.key)", $0.key.hasPrefix("Core") ? fast : [])
     return .target(name: $0.key, dependencies: list($0.value), path: path, swiftSettings: settings)
   }
   let seesInternals = ["-Xfrontend", "-testable-import-module", "-Xfrontend", "VitrineImaging"]

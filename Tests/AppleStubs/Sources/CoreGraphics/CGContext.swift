@@ -49,6 +49,10 @@ public final class CGContext {
   public let data: UnsafeMutableRawPointer?
   /// The quality of resampling.
   public var interpolationQuality = CGInterpolationQuality.default
+  /// The place where text is drawn next, counted from the bottom left.
+  public var textPosition = CGPoint.zero
+  /// The map from text to the context; the stub uses none.
+  public var textMatrix = CGAffineTransform.identity
   private let alpha: CGImageAlphaInfo
   private let isOwner: Bool
   private let isFloat: Bool
@@ -92,6 +96,25 @@ public final class CGContext {
 
   /// Sets how what is drawn meets what is there.
   public func setBlendMode(_ mode: CGBlendMode) { self.mode = mode }
+
+  /// Sets whether letters may begin within a pixel; those of the stub always do.
+  public func setShouldSubpixelPositionFonts(_ should: Bool) {}
+
+  /// Sets whether their places within a pixel are rounded; those of the stub never are.
+  public func setShouldSubpixelQuantizeFonts(_ should: Bool) {}
+
+  /// Sets whether letters are made bolder for displays; those of the stub never are.
+  public func setShouldSmoothFonts(_ should: Bool) {}
+
+  /// Draws a colour on a row of pixels, counted from the top, from a column on, as far as each pixel is covered.
+  public func _draw(_ color: CGColor, row: Int, from column: Int, coverage: [Double]) {
+    guard let data, let parts = color.components, (0..<height).contains(row) else { return }
+    let pixels = data.assumingMemoryBound(to: UInt8.self) + row * bytesPerRow
+    for (x, share) in zip(column..., coverage) where share > 0 && (0..<width).contains(x) {
+      let alpha = parts[3] * share
+      write([parts[0], parts[1], parts[2], alpha].map { UInt8(($0 * 255).rounded()) }, to: pixels + 4 * x)
+    }
+  }
 
   /// Draws an image, scaled to a rectangle, whose origin is at the bottom; the stub takes the nearest pixels.
   public func draw(_ image: CGImage, in rect: CGRect, byTiling: Bool = false) {
