@@ -95,7 +95,7 @@ let unused = [
   "Sources/Tiers": ["README.md", "Redis", "S3"],
   "Sources/Runtime": ["README.md"], "Sources/Vitrine": ["README.md"], "Sources/Tiles": ["README.md"],
   "Sources/Apple": ["README.md"], "Sources/GTK": ["README.md"], "Sources/Sandbox": ["README.md"],
-  "Sources/CommandLine": ["README.md"], "Sources/Text": ["README.md"],
+  "Sources/CommandLine": ["README.md"], "Sources/Text": ["README.md", isApple ? "Pango" : "CoreText"],
   "Tests/AppleTests": hasStubs ? [] : ["Stubs"],
   "Tests/CodecTests": ["Fixtures"],
   "Tests/GTKTests": ["Golden/scale-1.txt", "Golden/scale-2.txt"],
@@ -103,6 +103,7 @@ let unused = [
   "Tests/ImagingTests": ["Fixtures", isApple ? "Codecs/System" : "Codecs/ImageIO"]
     + (isApple && !hasStubs ? ["Codecs/ImageIO/Stubs"] : []),
   "Tests/ServerTests": ["Requests"],
+  "Tests/TextTests": hasStubs ? [] : ["Stubs"],
   "Tests/StubCodecs": ["System/EncoderMemory.swift", "System/PlatformCodecs.swift"],
   "Fuzz": ["Package.swift", "Seeds"]
     + ["CFuzzer", "hostile-images", "lying-extensions", "mutate", "sandbox-faults", "vitrine-fuzz/main.swift"].map {
@@ -115,7 +116,8 @@ let core = "VitrineRuntime VitrineImaging VitrineCaching VitrineHTTP Vitrine"
 let systemCodecs = "CVitrineCodecs CLibWebP CLibGIF CLibLCMS"  // JPEG and PNG, WebP, GIF, colours
 let pictures = isApple ? frameworks("CoreGraphics ImageIO") : systemCodecs
 let extras = isApple ? "" : "VitrineS3 VitrineRedis VitrineSandbox VitrineServingRequests"
-var libraries = "Vitrine VitrineTiles VitrineTiers VitrineImaging VitrineCaching VitrineHTTP VitrineTesting"
+let typesetter = isApple ? frameworks("CoreGraphics CoreText") : "CVitrineText"
+var libraries = "Vitrine VitrineTiles VitrineTiers VitrineText VitrineImaging VitrineCaching VitrineHTTP VitrineTesting"
 var programs = [("vitrine", "VitrineCommandLine")]
 var targets = [
   room("VitrineRuntime", "Sources/Runtime", frameworks("URLLoading UIKit"), isHot: true),
@@ -124,11 +126,13 @@ var targets = [
   room("VitrineHTTP", "Sources/HTTP", isApple ? "VitrineRuntime" : "VitrineRuntime CVitrineCurl"),
   room("Vitrine", "Sources/Vitrine", "VitrineRuntime VitrineImaging VitrineCaching VitrineHTTP"),
   room("VitrineTiles", "Sources/Tiles", core), room("VitrineTiers", "Sources/Tiers", core),
+  room("VitrineText", "Sources/Text", "VitrineRuntime VitrineImaging \(typesetter)"),
   room("VitrineTesting", "Sources/Testing", core, isHot: true),
   program("VitrineCommandLine", "Sources/CommandLine", "\(core) VitrineTiers \(extras)"),
   shim("CVitrineKernels"), shim("CVitrineCaching"),
   room("VitrineTestSupport", "Tests/Support", "\(core) VitrineTiers VitrineTesting", isHot: true),
   tests("HTTPTests"), tests("ImagingTests", isApple ? "" : "CLibLCMS"), tests("VitrineTests", "VitrineTiers"),
+  tests("TextTests", "VitrineText"),
 ]
 
 if !isApple || hasStubs {
@@ -169,7 +173,7 @@ if hasStubs {
     "ImagingTests": [
       "Codecs", "Support", "Formats/Frames/AnimatedImageTests.swift", "Formats/Frames/FrameSourceTests.swift",
     ],
-    "VitrineTests": ["Platform", "PreviewTests.swift"],
+    "TextTests": ["TextTests.swift", "Stubs"], "VitrineTests": ["Platform", "PreviewTests.swift"],
   ]
   // The toolchain's Testing has overlays for some modules of Apple's, which Linux lacks.
   let withoutOverlays = [SwiftSetting.unsafeFlags(["-Xfrontend", "-disable-cross-import-overlays"])]
@@ -199,7 +203,7 @@ if !isApple {
   let names = ["AVIF", "HEIF", "JXL", "SVG", "TIFF"]
   let codecs = names.map { "Vitrine\($0)" }.joined(separator: " ")
   let sandboxed = "VitrineRuntime VitrineImaging VitrineConfinement VitrineSandbox"
-  libraries += " VitrineText VitrineGTK VitrineSandbox VitrineRedis VitrineS3 VitrineServing \(codecs)"
+  libraries += " VitrineGTK VitrineSandbox VitrineRedis VitrineS3 VitrineServing \(codecs)"
   programs += ["vitrine-codecs", "vitrine-server"].map { ($0, $0) } + [("vitrine-gallery", "VitrineGallery")]
   for name in names {
     let needs = "VitrineRuntime VitrineImaging CVitrine\(name) CLib\(name)"
@@ -213,8 +217,7 @@ if !isApple {
     library("CLibSVG", "librsvg-2.0", apt: "librsvg2-dev", needsFlags: true),
     library("CLibTIFF", "libtiff-4", apt: "libtiff-dev"),
 
-    // Text, drawn into bitmaps.
-    room("VitrineText", "Sources/Text", "VitrineRuntime VitrineImaging CVitrineText"),
+    // Lines of text for VitrineText.
     shim("CVitrineText", "CLibPango", links: ["pangocairo-1.0", "pango-1.0", "gobject-2.0", "cairo"]),
     library("CLibPango", "pangocairo", apt: "libpango1.0-dev", needsFlags: true),
 
@@ -268,7 +271,7 @@ if !isApple {
     tests("ConfinementTests", "VitrineConfinement rogue"),
     tests("RedisTests", "VitrineTiers VitrineRedis fleet-member"),
     tests("S3Tests", "VitrineTiers VitrineS3"),
-    tests("TilesTests", "VitrineTiles"), tests("TiersTests", "VitrineTiers"), tests("TextTests", "VitrineText"),
+    tests("TilesTests", "VitrineTiles"), tests("TiersTests", "VitrineTiers"),
     tests("ServerTests", "VitrineTiers VitrineSandbox VitrineS3 VitrineServing vitrine-server"),
     tests("ServerRequestTests", "VitrineServingRequests", at: "Tests/ServerTests/Requests"),
     // By XCTest, since GTK needs the main thread, on which Swift Testing runs no test. The programs are named so that they

@@ -15,7 +15,7 @@ complain "Foundation is imported in Sources/Runtime/Foundation.swift only (Found
     grep -v '^Sources/Runtime/Foundation.swift:')"
 
 complain "The core asks for Apple's platforms by VITRINE_APPLE, never by canImport, which is true of stubs too:" \
-  "$(grep -HnE 'canImport\((UIKit|AppKit|SwiftUI|Combine|CoreGraphics|ImageIO|QuartzCore|Network|Symbols)\)' $sources |
+  "$(grep -HnE 'canImport\((UIKit|AppKit|SwiftUI|Combine|CoreGraphics|CoreText|ImageIO|QuartzCore|Network|Symbols)\)' $sources |
     grep -v '^Sources/Apple/')"
 
 complain "These do not exist on iOS, or trap there; they are only for Linux:" \
@@ -28,9 +28,9 @@ complain "Platform conditions belong in Runtime, GTK, Apple, Codecs/System, Code
     grep -vE '^Sources/(Runtime|GTK|Apple|Imaging/Codecs/(System|ImageIO)|HTTP/(Curl|URLSession))/|^Sources/Vitrine/PlatformDefaults.swift:')"
 
 # The C modules that each folder may import, beyond what the package manifest already enforces.
-complain "C is imported only where it belongs: codecs in Sources/Imaging/Codecs and Sources/Codecs, loops over pixels in Sources/Imaging/Pixels/Resampling, libcurl in Sources/HTTP/Curl, checksums in Sources/Caching, system calls in Sources/Confinement, Pango in Sources/Text, libmicrohttpd in Sources/Server, hiredis in Sources/Tiers/Redis, GTK in its modules:" \
+complain "C is imported only where it belongs: codecs in Sources/Imaging/Codecs and Sources/Codecs, loops over pixels in Sources/Imaging/Pixels/Resampling, libcurl in Sources/HTTP/Curl, checksums in Sources/Caching, system calls in Sources/Confinement, Pango in Sources/Text/Pango, libmicrohttpd in Sources/Server, hiredis in Sources/Tiers/Redis, GTK in its modules:" \
   "$(grep -HnE '^\s*(@_exported )?((public|package) )?import (CLib|CVitrine|CGTK)' $sources |
-    grep -vE '^Sources/(GTK|Gallery)/.*import (CGTK|CVitrineGTK)|^Sources/Imaging/Codecs/.*import (CLib|CVitrineCodecs)|^Sources/Codecs/.*import (CLib|CVitrine)|^Sources/Imaging/Pixels/Resampling/.*import CVitrineKernels|^Sources/HTTP/Curl/.*import CVitrineCurl|^Sources/Confinement/.*import (CVitrineConfinement|CLibSeccomp)|^Sources/Sandbox/.*import CVitrineSandbox|^Sources/Text/.*import CVitrineText|^Sources/Server/.*import (CVitrineMHD|CLibMicroHTTPD)|^Sources/Caching/.*import CVitrineCaching|^Sources/Tiers/Redis/.*import CLibHiredis')"
+    grep -vE '^Sources/(GTK|Gallery)/.*import (CGTK|CVitrineGTK)|^Sources/Imaging/Codecs/.*import (CLib|CVitrineCodecs)|^Sources/Codecs/.*import (CLib|CVitrine)|^Sources/Imaging/Pixels/Resampling/.*import CVitrineKernels|^Sources/HTTP/Curl/.*import CVitrineCurl|^Sources/Confinement/.*import (CVitrineConfinement|CLibSeccomp)|^Sources/Sandbox/.*import CVitrineSandbox|^Sources/Text/Pango/.*import CVitrineText|^Sources/Server/.*import (CVitrineMHD|CLibMicroHTTPD)|^Sources/Caching/.*import CVitrineCaching|^Sources/Tiers/Redis/.*import CLibHiredis')"
 
 complain "@unchecked Sendable says beside it why it is right:" \
   "$(for file in $sources; do

@@ -5,9 +5,9 @@ set -euo pipefail
 source Scripts/lib/formats.sh
 modules=(
   VitrineRuntime:Runtime VitrineImaging:Imaging VitrineCaching:Caching VitrineHTTP:HTTP Vitrine:Vitrine
-  VitrineTiles:Tiles VitrineTiers:Tiers VitrineTesting:Testing
+  VitrineTiles:Tiles VitrineTiers:Tiers VitrineText:Text VitrineTesting:Testing
 )
-[ "$(uname)" = Linux ] && modules+=(VitrineText:Text VitrineGTK:GTK VitrineSandbox:Sandbox VitrineServingRequests:Server/Requests VitrineServing:Server VitrineS3:Tiers/S3)
+[ "$(uname)" = Linux ] && modules+=(VitrineGTK:GTK VitrineSandbox:Sandbox VitrineServingRequests:Server/Requests VitrineServing:Server VitrineS3:Tiers/S3)
 [ "$(uname)" = Linux ] && modules+=(VitrineRedis:Tiers/Redis)
 [ "$(uname)" = Linux ] && for codec in $(formats codec codec:); do modules+=("Vitrine$codec:Codecs/$codec"); done
 find_tool() { command -v "$1" || xcrun --find "$1"; }

@@ -15,10 +15,11 @@ products=(
   "Vitrine:ImagePipeline.ephemeral.cachedImage(for: ImageRequest(url: \"data:,\")) == nil"
   "VitrineTiles:TiledImage.tileSize"
   "VitrineTiers:TieredDataCache.RemoteLimits().headDeadline"
+  "VitrineText:TextFont.sansSerif.family"
   "VitrineTesting:PipelineParts().loader.requests.count"
 )
 if [ "$(uname)" = Linux ]; then
-  products+=("VitrineText:TextFont.sansSerif.family" "VitrineGTK:RemotePicture.self" "VitrineSandbox:Sandbox.Formats.allCases"
+  products+=("VitrineGTK:RemotePicture.self" "VitrineSandbox:Sandbox.Formats.allCases"
     "VitrineServing:ThumbnailServer.Configuration().port" "VitrineS3:S3Configuration(credentials: .anonymous).region"
     "VitrineRedis:RedisCache.Options().connections")
   for codec in $(formats codec codec:); do products+=("Vitrine$codec:${codec}Decoder().formats"); done

@@ -11,8 +11,8 @@ extension Bitmap {
   /// space before `width`, or within a word that is longer. A NUL is shown as U+FFFD. Outside the letters the bitmap is
   /// transparent; it has straight alpha, in sRGB. Pixels depend on the fonts of the machine.
   ///
-  /// Blocks until done. The longest text takes some tens of milliseconds, and half a second if all of it is line breaks or
-  /// accents.
+  /// Blocks until done. On Linux the longest text takes some tens of milliseconds, and half a second if all of it is line
+  /// breaks or accents. CoreText refuses a text that would take it unreasonably long.
   ///
   /// - Parameters:
   ///   - text: The text, of 1 to 16,384 bytes in UTF-8.
@@ -25,8 +25,8 @@ extension Bitmap {
   ///   - limits: The limits of the bitmap: `side`, of which no more than 32,767 is used, and `outputByteCount`. Defaults to
   ///     the defaults of `DecodeLimits`.
   /// - Throws: `ImageError` of code `.invalidSize` for an empty text, a size that is not positive and finite, and a width
-  ///   below 1; `.overLimit` for a text, a size or a bitmap over the limits; `.processingFailed` if the machine has no fonts
-  ///   or memory is short.
+  ///   below 1; `.overLimit` for a text, a size or a bitmap over the limits; `.processingFailed` if the machine has no fonts,
+  ///   memory is short or CoreText refuses the text.
   public init(
     text: String,
     font: TextFont = .sansSerif,
@@ -80,6 +80,6 @@ private enum TextLimits {
   static let length = 524_288.0
   /// The maximum width at which lines end, in pixels; no line is as long.
   static let width = 2_000_000
-  /// The maximum length of a side of cairo's bitmaps, in pixels.
+  /// The maximum length of a side of cairo's bitmaps, in pixels, and the same with CoreText.
   static let side = 32_767
 }

@@ -26,9 +26,17 @@ struct TextTests {
     #expect(bitmap.pixels.filter { $0.w == 102 }.allSatisfy { $0.x > 253 })
   }
 
-  @Test
-  func aTextGrowsWithItsFont() throws {
-    let (small, large) = (try Bitmap(text: "Sunset", size: 20), try Bitmap(text: "Sunset", size: 80))
+  #if VITRINE_APPLE
+  // The letters of Apple's system font have other distances at each size.
+  private static let growingFonts: [TextFont] = [.serif, .monospaced]
+  #else
+  private static let growingFonts: [TextFont] = [.sansSerif, .serif, .monospaced]
+  #endif
+
+  @Test(arguments: growingFonts)
+  func aTextGrowsWithItsFont(font: TextFont) throws {
+    let small = try Bitmap(text: "Sunset", font: font, size: 20)
+    let large = try Bitmap(text: "Sunset", font: font, size: 80)
 
     #expect(abs(large.width - 4 * small.width) <= 6 && abs(large.height - 4 * small.height) <= 6)
     // Between two lines there is about the size of the font.
@@ -45,6 +53,17 @@ struct TextTests {
   }
 
   @Test
+  func aFamilyWithoutItalicsIsSlanted() throws {
+    // On Apple's platforms this family has one style. Elsewhere another family is drawn in its place.
+    let (upright, italic) = (TextFont("Papyrus"), TextFont("Papyrus", isItalic: true))
+    #expect(
+      try Bitmap(text: "Sunset", font: upright, size: 40).content
+        != Bitmap(text: "Sunset", font: italic, size: 40).content
+    )
+    #expect(throws: Never.self) { try Bitmap(text: "Sunset", font: TextFont("Papyrus", isBold: true), size: 40) }
+  }
+
+  @Test
   func aFontThatDoesNotExistIsReplaced() throws {
     for family in ["No Such Font", "", "\0", "a, b", String(repeating: "x", count: 100_000)] {
       let bitmap = try Bitmap(text: "Sunset", font: TextFont(family), size: 40)
@@ -57,7 +76,7 @@ struct TextTests {
   @Test
   func aLineBreakBeginsALine() throws {
     let one = try Bitmap(text: "a", size: 40)
-    for text in ["a\na", "a\r\na", "a\u{2029}a"] {
+    for text in ["a\na", "a\r\na", "a\ra", "a\u{2028}a", "a\u{2029}a"] {
       let two = try Bitmap(text: text, size: 40)
       #expect(two.width == one.width && abs(two.height - 2 * one.height) <= 1)
     }
@@ -82,10 +101,34 @@ struct TextTests {
   }
 
   @Test
+  func aWidthBelowACharacterHasOneOnEachLine() throws {
+    let (line, lines) = (try Bitmap(text: "a", size: 20), try Bitmap(text: "abc", size: 20, width: 1))
+    #expect(abs(lines.height - 3 * line.height) <= 3)
+    // Each of the two is a character of several others.
+    let (flag, family) = ("🇩🇪", "👩‍👩‍👧")
+    let broken = try Bitmap(text: flag + family, size: 20, width: 1)
+    #expect(try broken.content == Bitmap(text: flag + "\n" + family, size: 20).content)
+  }
+
+  @Test
+  func aSpaceAtTheEndOfALineHasNoRoom() throws {
+    // A line ends between the words, and both lines end at the same edge.
+    let hebrew = "\u{05E9}\u{05DC}\u{05D5}\u{05DD}"
+    for (short, long, alignment) in [("mm", "mmmm", .trailing), (hebrew, hebrew + hebrew, .leading)]
+      as [(String, String, TextAlignment)]
+    {
+      let width = try Bitmap(text: long, size: 20).width
+      let text = try Bitmap(text: "\(short) \(long)", size: 20, width: width + 4, alignment: alignment)
+      #expect(abs(text.width - width) <= 1)
+      for half in try text.halves { #expect(text.width - half.ink(above: 100).maxX < 5) }
+    }
+  }
+
+  @Test
   func theAlignmentPlacesShortLines() throws {
     let places = try TextAlignment.allCases.map { alignment in
       let text = try Bitmap(text: "MMMMMMMM\nM", size: 20, alignment: alignment)
-      let lower = try text.cropped(x: 0, y: text.height / 2, width: text.width, height: text.height / 2)
+      let lower = try text.halves[1]
       return (start: lower.ink(above: 128).x, end: text.width - lower.ink(above: 128).maxX)
     }
     #expect(places[0].start < 4 && places[0].end > 80)
@@ -97,8 +140,20 @@ struct TextTests {
   func aTextFromRightToLeftBeginsOnTheRight() throws {
     // Hebrew: eight letters, and one.
     let text = try Bitmap(text: "\u{05E9}\u{05DC}\u{05D5}\u{05DD}\u{05E9}\u{05DC}\u{05D5}\u{05DD}\n\u{05E9}", size: 20)
-    let lower = try text.cropped(x: 0, y: text.height / 2, width: text.width, height: text.height / 2)
-    #expect(lower.ink(above: 100).x > text.width / 2)
+    #expect(try text.halves[1].ink(above: 100).x > text.width / 2)
+  }
+
+  @Test
+  func aLineWithoutLettersHasTheDirectionOfTheLineBefore() throws {
+    let text = try Bitmap(text: "\u{05E9}\u{05DC}\u{05D5}\n1", size: 20)
+    #expect(try text.halves[1].ink(above: 100).x > text.width / 2)
+  }
+
+  @Test
+  func linesOfBothDirectionsBeginAtBothEdgesOfTheWidth() throws {
+    let halves = try Bitmap(text: "ab\n\u{05E9}", size: 20, width: 200).halves
+    #expect((199...202).contains(halves[0].width))
+    #expect(halves[0].ink(above: 100).maxX < 100 && halves[1].ink(above: 100).x > 150)
   }
 
   // MARK: Bad input
@@ -296,6 +351,11 @@ extension PixelRegion {
 }
 
 extension Bitmap {
+  /// The upper half and the lower one.
+  fileprivate var halves: [Bitmap] {
+    get throws { try [0, height / 2].map { try cropped(x: 0, y: $0, width: width, height: height / 2) } }
+  }
+
   fileprivate var pixels: [SIMD4<UInt8>] { (0..<height).flatMap { y in (0..<width).map { self[$0, y] } } }
 
   /// The smallest part with all pixels of more than a coverage.
