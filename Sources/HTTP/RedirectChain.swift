@@ -19,7 +19,7 @@ struct RedirectChain: Sendable {
   /// The number of redirects so far.
   var count: Int { hops.count }
   /// A Boolean value that indicates whether no response has arrived yet.
-  var isFirst: Bool { count == 0 && answerCount == 0 }
+  var isFirst: Bool { count == 0 && answerCount == 0 && !isUndecoded }
   /// The redirects so far, and the uptimes of their arrival.
   private var hops: [(status: Int, headers: HTTPFields, arrived: Duration)] = []
   /// The requested URL, for messages.
@@ -28,6 +28,10 @@ struct RedirectChain: Sendable {
   var url: HTTPURL { request.url }
   /// The number of challenges that a hook was asked to answer.
   private(set) var answerCount = 0
+  /// A Boolean value that indicates whether bodies with a content coding are decoded: the request may be sent again, and
+  /// asks for no range.
+  var decodesBodies: Bool { !isUndecoded && request.isIdempotent && request.headers["Range"] == nil }
+  private var isUndecoded = false
 
   /// Creates a chain that begins with a request.
   init(_ request: HTTPRequest) { (self.request, asked) = (request, request.url.string) }
@@ -55,6 +59,16 @@ struct RedirectChain: Sendable {
     var fields = request.headers
     fields["Cookie"] = cookie
     return fields
+  }
+
+  /// Returns the chain that asks once more without decoding, if a response calls its coding by a name that is none, such
+  /// as `utf-8`.
+  func undecoded(_ head: HTTPResponse) -> RedirectChain? {
+    let known = ["gzip", "x-gzip", "deflate", "br", "zstd"]
+    guard decodesBodies, !head.headers.contentCodings.allSatisfy(known.contains) else { return nil }
+    var next = self
+    next.isUndecoded = true
+    return next
   }
 
   /// Returns the error of a response that must not be delivered.

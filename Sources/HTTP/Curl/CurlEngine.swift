@@ -214,6 +214,8 @@ final class CurlEngine {
       if handle.isHTTP2 { queue.raiseLimit(ofHost: transfer.url.origin, to: Self.streamLimit) }
       if transfer.hop.failure == nil, let head = transfer.hop.head, transfer.chain.isToFollow(head) {
         resume(transfer, after: transfer.chain.followed(head, options.addressGuard, transfer.hooks, at: now))
+      } else if let next = transfer.undecoded {
+        resume(transfer, after: .success(next))
       } else if transfer.hop.failure == nil, let head = transfer.hop.head, transfer.isWholeChallenge(head, result) {
         releaseSlot(of: transfer)
         transfer.askForAnswer(head)

@@ -90,6 +90,8 @@ final class CurlHandle {
       if let password = identity.password { set(CURLOPT_KEYPASSWD, password) }
     }
     set(CURLOPT_USERAGENT, options.userAgent)
+    // Some servers send an object with the coding in which it is stored, unasked.
+    if transfer.chain.decodesBodies { set(CURLOPT_ACCEPT_ENCODING, "") }
     setHeaders(transfer.chain.headers(with: transfer.cookies), announcesBody: transfer.chain.request.announcesBody)
 
     unsafe setCallbacks(me)
@@ -200,6 +202,7 @@ final class CurlHandle {
       // With a colon and no value, libcurl would omit the field.
       addHeader(field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)")
     }
+    if headers["Accept-Encoding"] == nil { addHeader("Accept-Encoding: identity") }
     if announcesBody {
       // By default libcurl labels any body a form, and waits a second for 100 Continue before a long one.
       for name in ["Content-Type", "Expect"] where headers[name] == nil { addHeader("\(name):") }

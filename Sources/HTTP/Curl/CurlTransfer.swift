@@ -50,6 +50,8 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
   }
 
   var hop = Hop(started: .zero, lastProgress: .zero)
+  /// The chain that asks once more, after the head of a response whose body cannot be decoded.
+  private(set) var undecoded: RedirectChain?
   /// The system uptime at which the load first left the queue.
   var started: Duration?
   private(set) var isHeadDelivered = false
@@ -115,6 +117,7 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
     if started == nil { started = now }
     if chain.isFirst { sink?.begin() }
     hop = Hop(started: now, lastProgress: now)
+    undecoded = nil
   }
 
   /// Returns the end of the window in which the rate is measured.
@@ -238,6 +241,10 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
     hop.head = head
     cookies?.store(head.headers.values(for: "Set-Cookie"), from: url)
     guard !chain.isToFollow(head), !chain.isToAnswer(head, hooks) else { return true }
+    undecoded = chain.undecoded(head)
+    guard undecoded == nil else { return false }
+    // The length of the decoded body is unknown.
+    if chain.decodesBodies, !head.headers.contentCodings.isEmpty { head.headers["Content-Length"] = nil }
     if let objection = chain.objection(to: head) {
       hop.failure = objection
       return false

@@ -6,12 +6,12 @@ package struct StoredResponse: Sendable, Hashable {
   ///
   /// The rest of the head is not stored.
   private static let keptFields: Set<String> = [
-    "age", "cache-control", "content-type", "date", "etag", "expires", "last-modified", "vary",
+    "age", "cache-control", "content-encoding", "content-type", "date", "etag", "expires", "last-modified", "vary",
   ]
 
   /// The status of the response with the body.
   package let status: Int
-  /// The fields that concern caching, and `Content-Type`.
+  /// The fields that concern caching, `Content-Type` and `Content-Encoding`.
   package let headers: HTTPFields
   /// The request's values of the fields that `Vary` names, empty for missing fields.
   package private(set) var variation: HTTPFields

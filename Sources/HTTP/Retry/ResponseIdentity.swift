@@ -73,14 +73,21 @@ extension HTTPFields {
   /// strong enough.
   ///
   /// It is a strong entity tag, or without any tag a `Last-Modified` at least a second before `Date` (RFC 9110 8.8.2.2,
-  /// 13.1.5).
+  /// 13.1.5). A body with a coding was decoded, and ranges count the bytes before that.
   package func rangeValidator(now: Date) -> String? {
+    guard contentCodings.isEmpty else { return nil }
     if let tag = self["ETag"] { return tag.hasPrefix("\"") ? tag : nil }
     guard let modified = self["Last-Modified"], let date = self["Date"],
       let since = HTTPDate.parse(modified, now: now), let sent = HTTPDate.parse(date, now: now),
       sent.timeIntervalSince(since) >= 1
     else { return nil }
     return modified
+  }
+
+  /// The codings of a body (RFC 9110 8.4), in lower case, without `identity`.
+  package var contentCodings: [String] {
+    values(for: "Content-Encoding").flatMap { $0.lowercased().split(separator: ",").map { String($0.trimmed) } }
+      .filter { !["", "identity", "none"].contains($0) }
   }
 
   /// Returns `true` if the other fields have the same validators, and lack the same ones.

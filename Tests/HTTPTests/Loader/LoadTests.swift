@@ -40,7 +40,7 @@ struct LoadTests {
     #expect(request["x-empty"] == "")
     #expect(request["x-key"] == "k")
     #expect(request["user-agent"] == "Vitrine")
-    #expect(request["accept-encoding"] == (isLibcurl ? nil : "identity"))
+    #expect(request["accept-encoding"] == "identity")
     #expect(request["cookie"] == nil)
   }
 
