@@ -65,12 +65,13 @@ struct ContentCodingTests {
     #expect(error?.code == .tooLarge)
   }
 
+  /// If only its end is missing, the decoder of the image finds out.
   @Test
   func aDamagedCodingIsAnError() async throws {
-    for body in [text, coded.prefix(20), coded.prefix(5) + text] {
+    for body in [text, coded.prefix(12) + text] {
       answer(Data(body), "gzip")
       let error = await #expect(throws: HTTPError.self) { try await loader.data(server.url("/a")) }
-      #expect([.protocolError, .truncated].contains(error?.code))
+      #expect(error?.code == .protocolError)
     }
   }
 

@@ -261,9 +261,9 @@ struct MalformedAnswerTests {
     }
   }
 
-  /// Nothing is unpacked that nobody asked to be packed, so that a kilobyte stays one.
+  /// `ContentCodingTests` has bombs that are gzip.
   @Test(arguments: ["Content-Encoding", "Transfer-Encoding"])
-  func aBombOfGzipIsNotUnpacked(field: String) async throws {
+  func bytesThatAreNotTheGzipTheyAreCalledAreAnError(field: String) async throws {
     let packed = Data([0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3]) + bytes(1000)
     server.route("/a") { exchange in
       let length: HTTPFields = field == "Content-Encoding" ? ["Content-Length": "\(packed.count)"] : [:]
@@ -273,9 +273,11 @@ struct MalformedAnswerTests {
     var request = try HTTPRequest.patient(server.url("/a"))
     request.maxResponseBytes = 2000
     do throws(HTTPError) {
-      #expect(try await loader.data(for: request).1 == packed)
+      let (_, data) = try await loader.data(for: request)
+      // The stub of URLSession leaves such a body as it is.
+      #expect(!isLibcurl && field == "Content-Encoding" && data == packed)
     } catch {
-      #expect(field == "Transfer-Encoding" && error.code == .protocolError, "\(error)")
+      #expect(error.code == .protocolError, "\(error)")
     }
   }
 
