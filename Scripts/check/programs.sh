@@ -41,9 +41,9 @@ printf 'P6\n2 1\n255\n\377\000\000\000\377\000' >"$work/two.ppm"
 expect "ppm 2 1" run decoder "$work/two.ppm" "$work/two.png"
 expect "(0, 255, 0)" python -c 'import sys; from PIL import Image; print(Image.open(sys.argv[1]).convert("RGB").getpixel((1, 0)))' "$work/two.png"
 expect "disk" run loader-and-cache Examples/Photographs statue-grey.jpg
-# Two runs, since memory is asked first.
-expect "network 1" run sqlite-cache "$work/pictures.db" "$url/statue-grey.jpg"
-expect "disk 1" run sqlite-cache "$work/pictures.db" "$url/statue-grey.jpg"
+# Two processes, since memory is asked first.
+expect "network 512 768" run sqlite-cache "$work/pictures.db" "$url/statue-grey.jpg"
+expect "disk 512 768" run sqlite-cache "$work/pictures.db" "$url/statue-grey.jpg"
 expect "unable to open" run sqlite-cache "$work/none/pictures.db" "$url/statue-grey.jpg"
 expect " frames" run animation Examples/Photographs/boats-animated.gif "$work/sheet.png" "$work/out.webp"
 frames=$(python -c 'import sys; from PIL import Image; print(Image.open(sys.argv[1]).n_frames)' Examples/Photographs/boats-animated.gif)
