@@ -313,6 +313,25 @@ struct CoordinationTests {
     #expect(remote.leasedKeys.isEmpty)
   }
 
+  /// An encoded file has a lease of its own, under which the bytes are fetched.
+  @Test(arguments: [false, true])
+  func aRefreshedPictureIsEncodedAtOnce(fromElsewhere: Bool) async throws {
+    let (machine, other) = (makeMachine(), makeMachine())
+    let early = (fromElsewhere ? other : machine).encodedTask(for: request, as: .png())
+    let before = try await loader.nextLoad(of: Self.url)
+    await machine.refresh(Self.plain)
+    let late = machine.encodedTask(for: request, as: .png())
+    let load = try await loader.nextLoad(of: Self.url)
+    load.respond(with: FakeResponse(headers: ["Cache-Control": "max-age=60", "ETag": "\"2\""], body: newer))
+    let new = try await late.response.data
+    before.respond(with: FakeResponse(headers: Self.fresh, body: file))
+    #expect(try await early.response.data != new)
+    for machine in [machine, other] { await machine.cache.flush() }
+    #expect(try await machine.encoded(for: request, as: .png()).data == new)
+    #expect(loader.requests.count == 2)
+    #expect(remote.leasedKeys.isEmpty)
+  }
+
   @Test
   func noMachineServesFromTheTierLongerThanTheSourceIsFresh() async throws {
     loader.answer(Self.url, with: file, headers: Self.fresh)
