@@ -43,10 +43,10 @@ public protocol KeyLeasing: Sendable {
   /// - Throws: An error if the service fails. The lease then expires.
   func release(_ lease: KeyLease, inVainFor vainTime: Duration?) async throws
 
-  /// Ends any holder's lease for a key.
+  /// Ends all leases for a key and for keys that extend it, since their results will be out of date.
   ///
-  /// - Throws: An error if the service fails. The lease then ends as it would have.
-  func revoke(_ key: CacheKey) async throws
+  /// - Throws: An error if the service fails. The leases then end as they would have.
+  func revoke(extending key: CacheKey) async throws
 }
 
 /// The answer to a request for a lease.

@@ -48,12 +48,12 @@ extension TieredDataCache: KeyLeasing {
     }
   }
 
-  /// Ends any holder's lease for a key.
+  /// Ends all leases for a key and for keys that extend it.
   ///
   /// Returns without effect if the tier cannot be reached.
-  public func revoke(_ key: CacheKey) async throws {
+  public func revoke(extending key: CacheKey) async throws {
     guard let (tier, leases) = leasing else { return }
-    _ = await tier.attempt(.write) { try await leases.revoke(key) }
+    _ = await tier.attempt(.write) { try await leases.revoke(extending: key) }
   }
 
   /// Waits until a key's entry has arrived in the tier of the leases.

@@ -85,7 +85,7 @@ extension WorkCoordination: WorkCoordinating {
     return nil
   }
 
-  package func revoke(_ key: CacheKey) async { try? await leases.revoke(key) }
+  package func revoke(extending key: CacheKey) async { try? await leases.revoke(extending: key) }
 }
 
 /// A held lease, which is extended until it ends.

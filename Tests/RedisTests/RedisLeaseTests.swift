@@ -64,4 +64,33 @@ struct RedisLeaseTests {
     try await caches[0].eraseAll()
     #expect(try await caches[1].acquire(other, for: .seconds(60)) == .acquired)
   }
+
+  @Test
+  func aRemovalEndsTheLeasesOfItsSource() async throws {
+    let (bytes, file, elsewhere) = (KeyLease(key(1)), KeyLease(thumbnail(1, 3)), KeyLease(key(2)))
+    for lease in [bytes, file, elsewhere] { #expect(try await caches[0].acquire(lease, for: .seconds(60)) == .acquired) }
+    // Of a part of the source, then of all.
+    try await caches[1].revoke(extending: thumbnail(1, 3))
+    #expect(try await !caches[0].extend(file, for: .seconds(60)))
+    #expect(try await caches[0].extend(bytes, for: .seconds(60)))
+    #expect(try await caches[0].acquire(file, for: .seconds(60)) == .acquired)
+    try await caches[1].revoke(extending: key(1))
+    for lease in [bytes, file] {
+      #expect(try await !caches[0].extend(lease, for: .seconds(60)))
+      #expect(try await caches[1].acquire(KeyLease(lease.key), for: .seconds(60)) == .acquired)
+      // Its former holder no longer has it, and ends nothing.
+      try await caches[0].release(lease, inVainFor: .seconds(60))
+      #expect(try await caches[0].acquire(lease, for: .seconds(60)) == .held)
+    }
+    #expect(try await caches[0].extend(elsewhere, for: .seconds(60)))
+  }
+
+  @Test
+  func anEndedLeaseLeavesNothing() async throws {
+    let lease = KeyLease(key(1))
+    #expect(try await caches[0].acquire(lease, for: .seconds(60)) == .acquired)
+    try await caches[0].release(lease, inVainFor: nil)
+    let sent = try #require(try await caches[0].send { [RedisCommand("EXISTS", $0.lease(key(1)), $0.leased(key(1)))] })
+    #expect(sent.1[0].integer == 0)
+  }
 }

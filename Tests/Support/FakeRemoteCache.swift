@@ -276,9 +276,9 @@ extension FakeRemoteCache: KeyLeasing {
     }
   }
 
-  /// Ends a lease, whoever holds it.
-  package func revoke(_ key: CacheKey) async throws {
+  /// Ends all leases for a key and for keys that extend it.
+  package func revoke(extending key: CacheKey) async throws {
     _ = try await perform(.release) { _ in }
-    state.change { $0.leases[key] = nil }
+    state.change { $0.leases = $0.leases.filter { $0.key != key && !$0.key.isExtension(of: key) } }
   }
 }

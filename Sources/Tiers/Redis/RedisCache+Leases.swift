@@ -2,9 +2,12 @@ public import VitrineCaching
 import VitrineRuntime
 public import VitrineTiers
 
-/// Leases are values that expire: `SET NX PX` with the holder's token, and scripts that compare it.
+/// Leases are values that expire: `SET NX PX` with the holder's token, and scripts that compare it. A set has the leased
+/// keys of each source, by which a removal finds them.
 extension RedisCache: KeyLeasing {
   private static let vain = Data("vain")
+  /// The time for which a set of leased keys is kept after the last lease, in milliseconds.
+  private static let setLifetime = Data(number: Int64(600_000))
 
   /// Acquires a lease, unless another holder has it.
   ///
@@ -17,6 +20,8 @@ extension RedisCache: KeyLeasing {
         RedisCommand("SET", name, token, Data("NX"), Data("PX"), Self.milliseconds(duration)),
         // An earlier reply may have been lost, so the caller may already hold the lease.
         RedisCommand("GET", name),
+        RedisCommand("SADD", keys.leased(lease.key), Data(lease.key.bytes)),
+        RedisCommand("PEXPIRE", keys.leased(lease.key), Self.setLifetime),
       ]
     }
     guard let replies = sent?.1 else { throw nonsense("GET") }
@@ -44,27 +49,23 @@ extension RedisCache: KeyLeasing {
   ///
   /// - Throws: ``RedisError`` if the server cannot be reached or replies with an error.
   public func release(_ lease: KeyLease, inVainFor vainTime: Duration?) async throws {
-    let token = Data(number: lease.token)
-    if let vainTime {
-      _ = try await run(.replaceIfEqual) {
-        [$0.lease(lease.key)]
-      } arguments: { _ in
-        [token, Self.vain, Self.milliseconds(vainTime)]
-      }
-    } else {
-      _ = try await run(.deleteIfEqual) {
-        [$0.lease(lease.key)]
-      } arguments: { _ in
-        [token]
-      }
+    let vain = vainTime.map { [Self.vain, Self.milliseconds($0)] } ?? []
+    _ = try await run(.endLease) {
+      [$0.lease(lease.key), $0.leased(lease.key)]
+    } arguments: { _ in
+      [Data(number: lease.token), Data(lease.key.bytes)] + vain
     }
   }
 
-  /// Ends any holder's lease for a key.
+  /// Ends all leases for a key and for keys that extend it. No key is shorter than a source's.
   ///
   /// - Throws: ``RedisError`` if the server cannot be reached or replies with an error.
-  public func revoke(_ key: CacheKey) async throws {
-    if let sent = try await send(isChange: true, { [RedisCommand("UNLINK", $0.lease(key))] }) { try check(sent.1) }
+  public func revoke(extending key: CacheKey) async throws {
+    _ = try await run(.revokeExtensions) {
+      [$0.leased(key)]
+    } arguments: {
+      [Data(key.bytes), $0.leasePrefix]
+    }
   }
 
   private static func milliseconds(_ duration: Duration) -> Data {

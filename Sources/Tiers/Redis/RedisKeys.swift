@@ -27,6 +27,9 @@ struct RedisKeys: Sendable {
     indexPrefix + Data(key.bytes.prefix(Self.sourceEnd(of: key) ?? key.bytes.count))
   }
 
+  /// Returns the name of the set of a source's keys that may be leased.
+  func leased(_ key: CacheKey) -> Data { prefix + Data("s:") + index(key).dropFirst(indexPrefix.count) }
+
   /// Returns the name of the time of the last removal of a source's variants.
   func removal(_ key: CacheKey) -> Data { removal(index: index(key)) }
   func removal(index: Data) -> Data { removalPrefix + index.dropFirst(indexPrefix.count) }

@@ -29,14 +29,16 @@ struct RedisScript: Sendable {
     digest: "58fbde38d161d7a55b2c193b94eb27b979e45b35",
   )
 
-  /// The script that replaces a value, if it is unchanged.
-  static let replaceIfEqual = RedisScript(
+  /// The script that ends a lease, if it is unchanged, or replaces it by a value for some time.
+  static let endLease = RedisScript(
     text: """
       if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
-      redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3])
+      redis.call('SREM', KEYS[2], ARGV[2])
+      if not ARGV[3] then return redis.call('UNLINK', KEYS[1]) end
+      redis.call('SET', KEYS[1], ARGV[3], 'PX', ARGV[4])
       return 1
       """,
-    digest: "9c1f7015792515f6a8d0de9823048b9e340ad193",
+    digest: "8edfb11a10b8633273f8f3d60943a8df80244cdf",
   )
 
   /// The script that extends the lifetime of a value, if it is unchanged.
@@ -97,7 +99,24 @@ struct RedisScript: Sendable {
     digest: "c308136e56db61cd4031d26a908b82bf8c1ebd15",
   )
 
-  static let all = [replaceHead, deleteIfEqual, replaceIfEqual, extendIfEqual, removeExtensions, storeEntry]
+  /// The script that ends the leases of a source for a key and for keys that extend it.
+  static let revokeExtensions = RedisScript(
+    text: """
+      local count = 0
+      for _, key in ipairs(redis.call('SMEMBERS', KEYS[1])) do
+        if string.sub(key, 1, #ARGV[1]) == ARGV[1] then
+          redis.call('SREM', KEYS[1], key)
+          count = count + redis.call('UNLINK', ARGV[2] .. key)
+        end
+      end
+      return count
+      """,
+    digest: "ec81ecfc85a5fd98944e7815863920aa95c667aa",
+  )
+
+  static let all = [
+    replaceHead, deleteIfEqual, endLease, extendIfEqual, removeExtensions, storeEntry, revokeExtensions,
+  ]
 
   func command(keys: [Data], arguments: [Data]) -> RedisCommand {
     RedisCommand("EVALSHA", [Data(digest), Data(number: keys.count)] + keys + arguments)

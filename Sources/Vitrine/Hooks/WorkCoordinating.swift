@@ -20,8 +20,8 @@ package protocol WorkCoordinating: Sendable {
     _ executor: (any TaskExecutor)?,
   ) async -> (any WorkHold)?
 
-  /// Ends the holds of all machines on the work for a key, since its result will be out of date.
-  func revoke(_ key: CacheKey) async
+  /// Ends the holds of all machines on the work for a key, and for keys that extend it: the results will be out of date.
+  func revoke(extending key: CacheKey) async
 }
 
 /// A hold on work that one machine does for all.

@@ -124,7 +124,7 @@ public struct PipelineCache: Sendable {
     await disk.removeAll(extending: plain.variants)
     await disk.remove(plain)
     // A load from now on does not wait for one from before, wherever that runs.
-    for key in keys { await context.configuration.coordinating?.revoke(key) }
+    await context.configuration.coordinating?.revoke(extending: plain)
   }
 
   /// Detaches the running loads of a source, or of all for `nil`: no request joins them, and no cache stores their

@@ -219,5 +219,9 @@ extension SharedTier: KeyLeasing {
     }
   }
 
-  func revoke(_ key: CacheKey) async throws { try await perform(changes: true) { self.leases[key] = nil } }
+  func revoke(extending key: CacheKey) async throws {
+    try await perform(changes: true) {
+      self.leases = self.leases.filter { $0.key != key && !$0.key.isExtension(of: key) }
+    }
+  }
 }
