@@ -68,7 +68,9 @@ struct RedisLeaseTests {
   @Test
   func aRemovalEndsTheLeasesOfItsSource() async throws {
     let (bytes, file, elsewhere) = (KeyLease(key(1)), KeyLease(thumbnail(1, 3)), KeyLease(key(2)))
-    for lease in [bytes, file, elsewhere] { #expect(try await caches[0].acquire(lease, for: .seconds(60)) == .acquired) }
+    for lease in [bytes, file, elsewhere] {
+      #expect(try await caches[0].acquire(lease, for: .seconds(60)) == .acquired)
+    }
     // Of a part of the source, then of all.
     try await caches[1].revoke(extending: thumbnail(1, 3))
     #expect(try await !caches[0].extend(file, for: .seconds(60)))

@@ -57,7 +57,9 @@ extension RedisCache: KeyLeasing {
     }
   }
 
-  /// Ends all leases for a key and for keys that extend it. No key is shorter than a source's.
+  /// Ends all leases for a key and for keys that extend it.
+  ///
+  /// No key is shorter than a source's.
   ///
   /// - Throws: ``RedisError`` if the server cannot be reached or replies with an error.
   public func revoke(extending key: CacheKey) async throws {
