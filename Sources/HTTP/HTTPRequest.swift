@@ -220,9 +220,10 @@ public struct HTTPResponse: Sendable, Hashable {
   /// The number of redirects.
   package var redirectCount: Int { redirects.count }
 
-  /// The announced length of the body, if there is one.
+  /// The announced length of the body, if there is one; `nil` for a body with a content coding, which loaders decode.
   public var contentLength: Int? {
-    headers["Content-Length"].flatMap { Int($0) }.flatMap { $0 < 0 ? nil : $0 }
+    guard headers.contentCodings.isEmpty else { return nil }
+    return headers["Content-Length"].flatMap { Int($0) }.flatMap { $0 < 0 ? nil : $0 }
   }
 
   /// Returns the announced length of the body if a limit applies to it.

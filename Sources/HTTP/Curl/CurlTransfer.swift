@@ -243,8 +243,6 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
     guard !chain.isToFollow(head), !chain.isToAnswer(head, hooks) else { return true }
     undecoded = chain.undecoded(head)
     guard undecoded == nil else { return false }
-    // The length of the decoded body is unknown.
-    if chain.decodesBodies, !head.headers.contentCodings.isEmpty { head.headers["Content-Length"] = nil }
     if let objection = chain.objection(to: head) {
       hop.failure = objection
       return false
