@@ -49,8 +49,9 @@ lint: ## Checks formatting, comments and the project's own rules.
 	@Scripts/check-house.sh
 
 .PHONY: format
-format: ## Formats all Swift code in place.
+format: ## Formats all Swift code in place, and the list of formats in README.md.
 	swift format --in-place --recursive --parallel $(SWIFT_SOURCES)
+	. Scripts/lib/formats.sh && perl -pi -e "s|^It reads .*:\$$|$$(formats_sentence)|" README.md
 
 .PHONY: docs
 docs: setup ## Builds the documentation into site/, and packs it into ARCHIVE.

@@ -176,9 +176,8 @@ complain "README.md and Package.swift must list the packages of Scripts/packages
 
 # The table of formats is read from its Swift. README has the one list of titles for people.
 source Scripts/lib/formats.sh
-said="It reads $(formats title reader: | listed and), and writes $(formats title writer: | listed and). "
-said+="$(formats title codec: | listed and) are external formats:"
-grep -qF "$said" <<<"$(paste -sd ' ' README.md)" || complain "README.md must list the formats of Sources/Imaging/Codecs/ImageFormat+Table.swift:" "$said"
+grep -qxF "$(formats_sentence)" README.md ||
+  complain "README.md must list the formats of Sources/Imaging/Codecs/ImageFormat+Table.swift; make format writes:" "$(formats_sentence)"
 complain "ImageFormat.all must list each row of Sources/Imaging/Codecs/ImageFormat+Table.swift, and nothing else:" \
   "$(diff <(sed -nE 's/^  public static let ([a-zA-Z0-9]+) = Self\($/\1/p' Sources/Imaging/Codecs/ImageFormat+Table.swift | sort) \
     <(awk '/ all: / { inside = 1; next } inside && /]/ { exit } inside' Sources/Imaging/Codecs/ImageFormat+Table.swift | grep -oE '[a-zA-Z0-9]+' | sort))"

@@ -30,3 +30,9 @@ filled() {
   sed -e "s|@bindir@|$2|g" -e "s|@types@|$(formats types reader: | paste -sd ';');|" \
     -e "s|@formats@|$(formats title reader: | listed and)|" -e "s|@formate@|$(formats title reader: | listed und)|" "$1"
 }
+
+# The sentence of README.md, a line of its own, which `make format` writes.
+formats_sentence() {
+  printf 'It reads %s, and writes %s. ' "$(formats title reader: | listed and)" "$(formats title writer: | listed and)"
+  printf '%s are external formats:' "$(formats title codec: | listed and)"
+}

@@ -66,6 +66,19 @@ struct ProgressiveDecoder {
     let differences: Table<WindowIndex, Int16>?
   }
 
+  private func parts(of scan: JPEGScan) -> [Part] {
+    scan.parts.map { part in
+      let component = script.frame.components[part.component]
+      let (columns, rows) = scan.parts.count > 1 ? (component.columns, component.rows) : (1, 1)
+      return Part(
+        columns: columns,
+        rows: rows,
+        blocks: coarse[part.component].blocks,
+        differences: part.differences?.differences.entries,
+      )
+    }
+  }
+
   private func decodeCoarse(_ scan: JPEGScan) throws(ImageError) -> Bool {
     let frame = script.frame
     let reader = EntropyReader(bytes, scan.data)
@@ -75,16 +88,7 @@ struct ProgressiveDecoder {
     // A scan of one component has its blocks in order, without padding blocks.
     let single = scan.parts.count == 1 ? frame.components[scan.parts[0].component] : nil
     let (across, down) = (single?.blocksAcross ?? frame.unitsAcross, single?.blocksDown ?? frame.unitsDown)
-    let parts = scan.parts.map { part in
-      let component = frame.components[part.component]
-      let (columns, rows) = single == nil ? (component.columns, component.rows) : (1, 1)
-      return Part(
-        columns: columns,
-        rows: rows,
-        blocks: coarse[part.component].blocks,
-        differences: part.differences?.differences.entries,
-      )
-    }
+    let parts = parts(of: scan)
     let (low, isRefinement, partCount) = (scan.low, scan.isRefinement, scan.parts.count)
     for row in 0..<down {
       try control.check()

@@ -84,24 +84,7 @@ package enum QOIStream {
             put(UInt8(truncatingIfNeeded: slot))
           } else {
             table[slot] = pixel
-            let red = UInt8(truncatingIfNeeded: pixel) &- UInt8(truncatingIfNeeded: last)
-            let green = UInt8(truncatingIfNeeded: pixel >> 8) &- UInt8(truncatingIfNeeded: last >> 8)
-            let blue = UInt8(truncatingIfNeeded: pixel >> 16) &- UInt8(truncatingIfNeeded: last >> 16)
-            if pixel >> 24 != last >> 24 {
-              put(0xFF)
-              target.store(pixel.littleEndian, at: count)
-              count += 4
-            } else if red &+ 2 < 4, green &+ 2 < 4, blue &+ 2 < 4 {
-              put(0x40 | (red &+ 2) << 4 | (green &+ 2) << 2 | (blue &+ 2))
-            } else if green &+ 32 < 64, red &- green &+ 8 < 16, blue &- green &+ 8 < 16 {
-              put(0x80 | (green &+ 32))
-              put((red &- green &+ 8) << 4 | (blue &- green &+ 8))
-            } else {
-              put(0xFE)
-              put(UInt8(truncatingIfNeeded: pixel))
-              put(UInt8(truncatingIfNeeded: pixel >> 8))
-              put(UInt8(truncatingIfNeeded: pixel >> 16))
-            }
+            count += writeColor(pixel, after: last, into: target, at: count)
           }
           last = pixel
         }
@@ -109,6 +92,36 @@ package enum QOIStream {
       if run > 0 { put(0xC0 | UInt8(truncatingIfNeeded: run - 1)) }
     }
     return count
+  }
+
+  /// Writes a colour that is in no slot, and returns the number of bytes, of which there is room for five.
+  @inline(__always)
+  private static func writeColor(
+    _ pixel: UInt32,
+    after last: UInt32,
+    into target: MutableElements<UInt8>,
+    at index: Int,
+  ) -> Int {
+    let red = UInt8(truncatingIfNeeded: pixel) &- UInt8(truncatingIfNeeded: last)
+    let green = UInt8(truncatingIfNeeded: pixel >> 8) &- UInt8(truncatingIfNeeded: last >> 8)
+    let blue = UInt8(truncatingIfNeeded: pixel >> 16) &- UInt8(truncatingIfNeeded: last >> 16)
+    if pixel >> 24 != last >> 24 {
+      target[index] = 0xFF
+      target.store(pixel.littleEndian, at: index + 1)
+      return 5
+    }
+    if red &+ 2 < 4, green &+ 2 < 4, blue &+ 2 < 4 {
+      target[index] = 0x40 | (red &+ 2) << 4 | (green &+ 2) << 2 | (blue &+ 2)
+      return 1
+    }
+    if green &+ 32 < 64, red &- green &+ 8 < 16, blue &- green &+ 8 < 16 {
+      target[index] = 0x80 | (green &+ 32)
+      target[index + 1] = (red &- green &+ 8) << 4 | (blue &- green &+ 8)
+      return 2
+    }
+    target[index] = 0xFE
+    for place in 0..<3 { target[index + 1 + place] = UInt8(truncatingIfNeeded: pixel >> (8 * UInt32(place))) }
+    return 4
   }
 
   /// Reads all pixels of a bitmap of four bytes a pixel.
