@@ -33,6 +33,9 @@ public final class ThumbnailServer: Sendable {
     var port = 0
   }
 
+  /// The version, as `vitrine-server --version` prints it.
+  package static let version = "0.1.0"
+
   /// Makes a server that does not listen yet.
   ///
   /// - Parameters:
@@ -42,12 +45,14 @@ public final class ThumbnailServer: Sendable {
   /// - Throws: ``ServerError`` if a folder cannot be used, or `vitrine-codecs` is missing and formats are sandboxed.
   public init(_ configuration: Configuration, logFile: Int32? = nil) throws(ServerError) {
     self.configuration = configuration
+    _ = ProcessMetrics.start
     let metrics = ServerMetrics()
     // As many as are decoded at a time, and two more that are being read or written.
     let budget = SourceBudget(limit: configuration.memory / 4, places: max(1, configuration.maxConcurrentDecodes) + 2)
-    pipeline = try Self.pipeline(configuration, budget, metrics)
+    let cache = try Self.diskCache(configuration)
+    pipeline = try Self.pipeline(configuration, cache, budget, metrics)
     log = logFile.flatMap { AccessLog(file: $0) }
-    service = try ThumbnailService(configuration, pipeline, budget, metrics, log: log)
+    service = try ThumbnailService(configuration, pipeline, budget, metrics, cache: cache, log: log)
   }
 
   /// Ends the server at once, and blocks until its threads have ended; better call ``drain(within:)`` or ``stop()`` before.
@@ -114,10 +119,11 @@ public final class ThumbnailServer: Sendable {
 
   private static func pipeline(
     _ configuration: Configuration,
+    _ cache: (any DataCaching)?,
     _ budget: SourceBudget,
     _ metrics: ServerMetrics,
   ) throws(ServerError) -> ImagePipeline {
-    let (sandbox, cache) = (try sandbox(configuration), try diskCache(configuration))
+    let sandbox = try sandbox(configuration)
     var local: LocalFiles?
     if let root = configuration.localRoot {
       do throws(FileError) {

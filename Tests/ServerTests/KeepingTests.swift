@@ -67,7 +67,7 @@ struct KeepingTests {
     let join = { @Sendable (receiver: UInt64) in
       service.flights.join(ByteString("key"), of: request.fetchKey, client: ByteString("client"), as: receiver) {
         await gate.value()
-        return .failure(Refusal(status: 404, text: "none"))
+        return .failure(Refusal(status: 404, text: "none", code: "notFound"))
       } _: { _ in
       }
     }

@@ -220,4 +220,70 @@ struct ServingTests {
     #expect(text.contains("process_resident_memory_bytes "))
     await server.server.stop()
   }
+
+  /// An operator counts errors by what failed, which clients do not learn.
+  @Test
+  func errorsAreCountedAndLoggedByTheirKind() async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path + "/log"
+    let log = unsafe open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+    defer { close(log) }
+    let loader = FakeLoader()
+    loader.answer("http://images.invalid/gone", FakeResponse(status: 404))
+    loader.answer("http://images.invalid/text", with: Data("no image".utf8))
+    loader.answer("http://images.invalid/cut", with: TestServer.photograph.prefix(3_000))
+    let server = try TestServer(loader, log: log) {
+      $0.showsDamaged = false
+      $0.urls.sources.refusedHosts = ["refused.invalid"]
+    }
+    let expected = [
+      ("http://images.invalid/gone", 404, "badStatus"), ("http://images.invalid/text", 422, "unrecognised"),
+      ("http://images.invalid/cut", 422, "truncated"), ("http://10.0.0.1/a", 403, "addressRefused"),
+      ("http://refused.invalid/a", 403, "sourceNotAllowed"), ("local:///a", 403, "sourceNotAllowed"),
+    ]
+    for (source, status, code) in expected {
+      let (response, body) = try await server.get(TestServer.target(of: source))
+      #expect(response.status == status, "\(source)")
+      // Nothing of the server's network is told.
+      #expect(!String(decoding: body, as: UTF8.self).contains("10.0.0"))
+      // An answer is counted once it was sent.
+      try await until { server.metrics.counts.byError[code] ?? 0 >= 1 }
+    }
+    _ = try await server.get("/_/rs:no/plain/\(cat)")
+    try await until {
+      let counts = server.metrics.counts.byError
+      return counts["badRequest"] == 1 && counts["sourceNotAllowed"] == 2
+    }
+    let metrics = String(decoding: try await server.get("/metrics").body, as: UTF8.self)
+    #expect(metrics.contains("vitrine_errors_total{code=\"truncated\"} 1\n"))
+    await server.server.stop()
+    let lines = try String(decoding: Data(contentsOf: URL(filePath: path)), as: UTF8.self).split(separator: "\n")
+    #expect(lines.contains { $0.contains("\"code\":\"addressRefused\"") && $0.contains("which is private") })
+    #expect(lines.contains { $0.contains("the host is refused") })
+    #expect(lines.count { $0.contains("\"code\":") } == expected.count + 1)
+  }
+
+  @Test
+  func theCacheAndTheProcessHaveMetrics() async throws {
+    let folder = try TemporaryFolder()
+    let server = try TestServer(loader()) { $0.cacheFolder = folder.path + "/cache" }
+    _ = try await server.get()
+    await server.server.pipeline.cache.flush()
+    let text = String(decoding: try await server.get("/metrics").body, as: UTF8.self)
+    for line in [
+      "vitrine_cache_limit_bytes 1000000000", "vitrine_cache_warnings_total 0", "vitrine_build_info{version=\"",
+    ] {
+      #expect(text.contains("\n\(line)"), "\(line)")
+    }
+    func number(_ name: String) -> Double? {
+      text.split(separator: "\n").first { $0.hasPrefix("\(name) ") }.flatMap { Double($0.dropFirst(name.count + 1)) }
+    }
+    #expect(number("vitrine_cache_entries") ?? 0 >= 1)
+    #expect(number("vitrine_cache_bytes") ?? 0 > 1_000)
+    #expect(number("process_open_fds") ?? 0 > 3)
+    #expect(number("process_max_fds") ?? 0 > number("process_open_fds") ?? .infinity)
+    #expect(number("process_cpu_seconds_total") ?? 0 > 0)
+    #expect(number("process_start_time_seconds") ?? 0 > 1.7e9)
+    await server.server.stop()
+  }
 }

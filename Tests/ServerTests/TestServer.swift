@@ -18,7 +18,11 @@ final class TestServer: Sendable {
   private let client: CurlLoader
 
   /// Starts a server without a cache folder and with decoders of its own process.
-  init(_ loader: FakeLoader = FakeLoader(), _ change: (inout ThumbnailServer.Configuration) -> Void = { _ in }) throws {
+  init(
+    _ loader: FakeLoader = FakeLoader(),
+    log: CInt? = nil,
+    _ change: (inout ThumbnailServer.Configuration) -> Void = { _ in },
+  ) throws {
     var configuration = ThumbnailServer.Configuration()
     (configuration.port, configuration.sandbox, configuration.loader) = (0, .none, loader)
     // Times that no slow machine reaches.
@@ -27,7 +31,7 @@ final class TestServer: Sendable {
     (configuration.requestTime, configuration.decodeTime) = (hour, hour)
     change(&configuration)
     self.loader = loader
-    server = try ThumbnailServer(configuration)
+    server = try ThumbnailServer(configuration, logFile: log)
     try server.start()
     var options = CurlLoader.Options()
     // A quarter is kept for other hosts.

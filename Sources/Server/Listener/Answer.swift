@@ -43,6 +43,8 @@ struct Answer: Sendable {
   var tier: String?
   /// The reason of an error, for the log only.
   var reason: String?
+  /// The kind of an error, for the log and a metric; `nil` for none.
+  var errorCode: String?
   /// True if the connection is not used again.
   var closes = false
 

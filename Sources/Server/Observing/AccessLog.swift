@@ -90,6 +90,7 @@ extension ExchangeOutcome {
       ",\"status\":\(answer.status),\"bytes\":\(answer.body?.count ?? 0),\"ms\":\(JSONText.milliseconds(duration))"
     if let tier = answer.tier { line += ",\"tier\":\"\(tier)\"" }
     if !isComplete { line += ",\"complete\":false" }
+    if let code = answer.errorCode { line += ",\"code\":\"\(code)\"" }
     if let reason = answer.reason { line += ",\"error\":\(JSONText.quoted(reason))" }
     return line + "}"
   }

@@ -1,4 +1,5 @@
 import Vitrine
+import VitrineCaching
 import VitrineRuntime
 
 /// The numbers of a server, as Prometheus reads them.
@@ -7,6 +8,10 @@ final class ServerMetrics: Sendable {
   struct Counts: Sendable {
     var byStatus: [Int: Int] = [:]
     var byTier: [String: Int] = [:]
+    /// By the code of the error.
+    var byError: [String: Int] = [:]
+    /// Troubles of the cache on disk, such as a full disk.
+    var cacheWarnings = 0
     var bytes = 0
     var refused = 0
     var joined = 0
@@ -31,6 +36,8 @@ final class ServerMetrics: Sendable {
     var bodyBytes = 0
     var isReady = true
     var tiers: [TierMetrics.Tier] = []
+    /// The cache on disk; `nil` without one.
+    var cache: DataCacheStatistics?
   }
 
   private let counted = Lock(Counts())
@@ -44,58 +51,53 @@ final class ServerMetrics: Sendable {
 
   func text(_ gauges: Gauges) -> String {
     let counts = counts
-    var text = ""
-    func begin(_ name: String, _ type: String, _ help: String) {
-      text += "# HELP \(name) \(help)\n# TYPE \(name) \(type)\n"
-    }
-    func single(_ name: String, _ type: String, _ help: String, _ value: Int) {
-      begin(name, type, help)
-      text += "\(name) \(value)\n"
-    }
-    begin("vitrine_requests_total", "counter", "Answered requests by status.")
-    for (status, count) in counts.byStatus.sorted(by: { $0.key < $1.key }) {
-      text += "vitrine_requests_total{status=\"\(status)\"} \(count)\n"
-    }
-    begin("vitrine_images_total", "counter", "Answered images by the tier that had them.")
-    for (tier, count) in counts.byTier.sorted(by: { $0.key < $1.key }) {
-      text += "vitrine_images_total{tier=\"\(tier)\"} \(count)\n"
-    }
-    single("vitrine_sent_bytes_total", "counter", "Bytes of bodies that were sent.", counts.bytes)
-    single("vitrine_refused_total", "counter", "Requests that were refused because of overload.", counts.refused)
-    single("vitrine_joined_total", "counter", "Requests that joined work under way.", counts.joined)
-    single("vitrine_left_total", "counter", "Clients that left before their answer.", counts.left)
-    single("vitrine_damaged_total", "counter", "Images of damaged sources, without those from memory.", counts.damaged)
-    single("vitrine_purges_total", "counter", "Purged sources.", counts.purges)
-    single("vitrine_missed_events_total", "counter", "Events of stages that were not counted.", counts.missed)
-    begin("vitrine_request_duration_seconds", "histogram", "Time from the request line to the end of sending.")
-    counts.requests.write("vitrine_request_duration_seconds", to: &text)
-    begin("vitrine_stage_duration_seconds", "histogram", "Time of each stage of making an image.")
+    var text = MetricsText()
+    text.counter("vitrine_requests_total", "Answered requests by status.", by: "status", counts.byStatus)
+    text.counter("vitrine_images_total", "Answered images by the tier that had them.", by: "tier", counts.byTier)
+    let errors = "Answers that are errors by the code that the log names."
+    text.counter("vitrine_errors_total", errors, by: "code", counts.byError)
+    text.single("vitrine_sent_bytes_total", "counter", "Bytes of bodies that were sent.", counts.bytes)
+    text.single("vitrine_refused_total", "counter", "Requests that were refused because of overload.", counts.refused)
+    text.single("vitrine_joined_total", "counter", "Requests that joined work under way.", counts.joined)
+    text.single("vitrine_left_total", "counter", "Clients that left before their answer.", counts.left)
+    let damaged = "Images of damaged sources, without those from memory."
+    text.single("vitrine_damaged_total", "counter", damaged, counts.damaged)
+    text.single("vitrine_purges_total", "counter", "Purged sources.", counts.purges)
+    text.single("vitrine_missed_events_total", "counter", "Events of stages that were not counted.", counts.missed)
+    text.begin("vitrine_request_duration_seconds", "histogram", "Time from the request line to the end of sending.")
+    var histograms = ""
+    counts.requests.write("vitrine_request_duration_seconds", to: &histograms)
+    text.add(histograms)
+    text.begin("vitrine_stage_duration_seconds", "histogram", "Time of each stage of making an image.")
+    histograms = ""
     for (stage, histogram) in counts.stages.sorted(by: { $0.key < $1.key }) {
-      histogram.write("vitrine_stage_duration_seconds", labels: "stage=\"\(stage)\"", to: &text)
+      histogram.write("vitrine_stage_duration_seconds", labels: "stage=\"\(stage)\"", to: &histograms)
     }
-    single("vitrine_connections", "gauge", "Open connections.", gauges.connections)
-    single("vitrine_running", "gauge", "Images that are being made.", gauges.running)
-    single("vitrine_waiting", "gauge", "Images that wait for their source or for their turn.", gauges.waiting)
-    single("vitrine_memory_answers", "gauge", "Answers in memory.", gauges.memoryEntries)
-    single("vitrine_memory_answer_bytes", "gauge", "Bytes of answers in memory.", gauges.memoryBytes)
-    single("vitrine_source_bytes", "gauge", "Bytes of sources that are being worked on.", gauges.sourceBytes)
-    single("vitrine_body_bytes", "gauge", "Bytes of images that are sent or kept in memory.", gauges.bodyBytes)
-    single("vitrine_ready", "gauge", "1 if new requests are welcome.", gauges.isReady ? 1 : 0)
-    text += TierMetrics.text(gauges.tiers)
-    if let resident = Self.residentBytes {
-      single("process_resident_memory_bytes", "gauge", "Resident memory of the process.", resident)
-    }
-    return text
+    text.add(histograms)
+    text.single("vitrine_connections", "gauge", "Open connections.", gauges.connections)
+    text.single("vitrine_running", "gauge", "Images that are being made.", gauges.running)
+    text.single("vitrine_waiting", "gauge", "Images that wait for their source or for their turn.", gauges.waiting)
+    text.single("vitrine_memory_answers", "gauge", "Answers in memory.", gauges.memoryEntries)
+    text.single("vitrine_memory_answer_bytes", "gauge", "Bytes of answers in memory.", gauges.memoryBytes)
+    text.single("vitrine_source_bytes", "gauge", "Bytes of sources that are being worked on.", gauges.sourceBytes)
+    text.single("vitrine_body_bytes", "gauge", "Bytes of images that are sent or kept in memory.", gauges.bodyBytes)
+    text.single("vitrine_ready", "gauge", "1 if new requests are welcome.", gauges.isReady ? 1 : 0)
+    if let cache = gauges.cache { Self.add(cache, warnings: counts.cacheWarnings, to: &text) }
+    text.add(TierMetrics.text(gauges.tiers))
+    text.begin("vitrine_build_info", "gauge", "The version of the server.")
+    text.add("vitrine_build_info{version=\"\(ThumbnailServer.version)\"} 1\n")
+    ProcessMetrics.add(to: &text)
+    return text.text
   }
 
-  /// The resident memory of the process, without its workers.
-  static var residentBytes: Int? {
-    guard let text = (try? FileContents.at("/proc/self/statm")).map({ String(decoding: $0, as: UTF8.self) }) else {
-      return nil
-    }
-    let fields = text.split(separator: " ")
-    guard fields.count > 1, let pages = Int(fields[1]) else { return nil }
-    return pages * sysconf(Int32(_SC_PAGESIZE))
+  private static func add(_ cache: DataCacheStatistics, warnings: Int, to text: inout MetricsText) {
+    text.single("vitrine_cache_entries", "gauge", "Entries of the cache on disk.", cache.entries)
+    text.single("vitrine_cache_bytes", "gauge", "Bytes of the cache on disk.", cache.bytes)
+    text.single("vitrine_cache_limit_bytes", "gauge", "Bytes that the cache on disk may have.", cache.limit)
+    text.single("vitrine_cache_evictions_total", "counter", "Entries that gave way to others.", cache.evictions)
+    text.single("vitrine_cache_damaged_total", "counter", "Entries that were damaged, and dropped.", cache.damaged)
+    let warned = "Troubles of the cache on disk, such as a full disk."
+    text.single("vitrine_cache_warnings_total", "counter", warned, warnings)
   }
 }
 

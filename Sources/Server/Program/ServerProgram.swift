@@ -7,8 +7,6 @@ import VitrineTiers
 /// The program `vitrine-server`.
 @main
 enum ServerProgram {
-  static let version = "0.1.0"
-
   private static let help = """
     Serves thumbnails over HTTP.
 
@@ -53,7 +51,7 @@ enum ServerProgram {
         print(help, terminator: "")
         exit(0)
       case "--version":
-        print("vitrine-server \(version)")
+        print("vitrine-server \(ThumbnailServer.version)")
         exit(0)
       default: end(64, "unknown option '\(argument)'; try --help")
       }

@@ -9,6 +9,10 @@ public struct RequestError: Error, Hashable, CustomStringConvertible {
   public let status: Int
   /// A short text in ASCII, without line breaks.
   public let text: String
+  /// The kind of the error, which logs and metrics name.
+  package let code: String
+  /// What the server knows beside the text, for its log only.
+  package let reason: String?
 
   /// Makes an error.
   ///
@@ -17,12 +21,28 @@ public struct RequestError: Error, Hashable, CustomStringConvertible {
   /// - Parameters:
   ///   - status: The HTTP status.
   ///   - text: The text for the client.
-  public init(_ status: Int, _ text: String) {
-    self.status = status
+  public init(_ status: Int, _ text: String) { self.init(status, text, code: nil) }
+
+  /// Makes an error of another kind than the usual one of its status.
+  package init(_ status: Int, _ text: String, code: String?, reason: String? = nil) {
+    let usual = [400: "badRequest", 403: "forbidden", 404: "notFound", 414: "tooLong"]
+    (self.status, self.reason) = (status, reason)
+    self.code = code ?? usual[status] ?? "other"
     self.text = String(decoding: text.utf8.prefix(200).map { (32...126).contains($0) ? $0 : 63 }, as: UTF8.self)
   }
 
   init(_ error: ImageOperationError) { self.init(400, "the option \(error)") }
+
+  /// Errors are equal that look equal to clients.
+  public static func == (left: RequestError, right: RequestError) -> Bool {
+    (left.status, left.text) == (right.status, right.text)
+  }
+
+  /// Hashes the status and the text.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(status)
+    hasher.combine(text)
+  }
 
   /// The status and the text.
   public var description: String { "\(status): \(text)" }

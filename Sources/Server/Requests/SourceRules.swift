@@ -59,7 +59,7 @@ public struct SourceRules: Sendable {
 
   private func object(_ text: String) throws(RequestError) -> ThumbnailRequest.Source {
     guard let object = ObjectURL(text) else { throw RequestError(400, "the source is not valid: not an object") }
-    guard buckets.contains(object.bucket) else { throw RequestError(403, "the source is not allowed") }
+    guard buckets.contains(object.bucket) else { throw Self.refused("the bucket is none of the allowed ones") }
     return .url(object.standIn.string)
   }
 
@@ -74,30 +74,39 @@ public struct SourceRules: Sendable {
   }
 
   private func remote(_ text: String) throws(RequestError) -> ThumbnailRequest.Source {
-    guard allowsURLs else { throw RequestError(403, "URLs are not allowed as sources") }
+    guard allowsURLs else { throw RequestError(403, "URLs are not allowed as sources", code: "sourceNotAllowed") }
     let url: HTTPURL
     do throws(HTTPError) {
       url = try HTTPURL(text)
     } catch {
       throw RequestError(400, "the source is not valid: \(error.detail)")
     }
-    guard objection(to: url) == nil else { throw RequestError(403, "the source is not allowed") }
+    if let objection = rule(against: url) { throw Self.refused(objection) }
+    if let objection = addressGuard?.objection(to: url) { throw Self.refused(objection, code: "addressRefused") }
     return .url(url.string)
   }
 
+  /// The client does not learn the reason, which would tell it about the server's network.
+  private static func refused(_ reason: String, code: String = "sourceNotAllowed") -> RequestError {
+    RequestError(403, "the source is not allowed", code: code, reason: reason)
+  }
+
   /// Returns the reason why a URL is not loaded, nor followed as a redirect; `nil` if it may be.
-  package func objection(to url: HTTPURL) -> String? {
+  package func objection(to url: HTTPURL) -> String? { rule(against: url) ?? addressGuard?.objection(to: url) }
+
+  private func rule(against url: HTTPURL) -> String? {
     guard prefixes.isEmpty || prefixes.contains(where: { $0.contains(url) }) else {
       return "the URL begins like none of the allowed sources"
     }
     // What stands in for an object is no URL of a client's, nor of another server's.
     if ObjectURL.isStandIn(url) { return "the host is that of objects in buckets" }
-    if refusedHosts.contains(url.host.withoutFinalDot) { return "the host is refused" }
-    return addressGuard?.objection(to: url)
+    return refusedHosts.contains(url.host.withoutFinalDot) ? "the host is refused" : nil
   }
 
   private func local(_ path: String) throws(RequestError) -> ThumbnailRequest.Source {
-    guard allowsLocalFiles else { throw RequestError(403, "local files are not allowed as sources") }
+    guard allowsLocalFiles else {
+      throw RequestError(403, "local files are not allowed as sources", code: "sourceNotAllowed")
+    }
     // One slash belongs to `local:///`.
     let relative = path.utf8.dropFirst(path.utf8.first == UInt8(ascii: "/") ? 1 : 0)
     let parts = relative.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)

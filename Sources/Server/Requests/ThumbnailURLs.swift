@@ -118,7 +118,7 @@ public struct ThumbnailURLs: Sendable {
     }
     // A query behind a path with options counts for nothing, as in imgproxy: clients add `?v=2` to URLs of any kind.
     let draft = try Self.isQueryForm(path) ? read(path: path, query: query ?? "") : read(path: path)
-    if let expires = draft.expires, expires <= now { throw RequestError(404, "the URL has expired") }
+    if let expires = draft.expires, expires <= now { throw RequestError(404, "the URL has expired", code: "expired") }
     return try draft.request()
   }
 
@@ -130,7 +130,7 @@ public struct ThumbnailURLs: Sendable {
     guard !configuration.keys.isEmpty, !configuration.allowsUnsigned else { return }
     // All keys are tried, so that the time does not tell which one it is.
     let isValid = configuration.keys.reduce(false) { $1.verifies(signature, of: text) || $0 }
-    guard isValid else { throw RequestError(403, "the signature is missing or wrong") }
+    guard isValid else { throw RequestError(403, "the signature is missing or wrong", code: "badSignature") }
   }
 }
 

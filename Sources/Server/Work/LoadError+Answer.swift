@@ -1,32 +1,37 @@
 import Vitrine
+import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
 
 extension LoadError {
   /// The status and the text for a client: what failed, without paths, addresses and other internals.
   var refusal: Refusal {
-    var refusal = plainRefusal
-    refusal.reason = description
-    return refusal
+    let (status, text) = answer
+    return Refusal(status: status, text: text, code: deepestCode, reason: description)
   }
 
-  private var plainRefusal: Refusal {
+  /// The kind of the deepest cause that has one, which says more: `timedOut` rather than `fetchFailed`.
+  private var deepestCode: String {
+    (cause as? HTTPError)?.code.description ?? (cause as? ImageError)?.code.description ?? code.description
+  }
+
+  private var answer: (status: Int, text: String) {
     switch code {
-    case .invalidURL: Refusal(status: 400, text: "the source is not an http or https URL")
-    case .forbidden: Refusal(status: 403, text: "the source is not allowed")
-    case .badStatus where status == 404 || status == 410: Refusal(status: 404, text: "the source does not exist")
-    case .badStatus: Refusal(status: 502, text: "the source's server answered with status \(status ?? 0)")
-    case .unreadable, .notCached: Refusal(status: 404, text: "the source does not exist")
-    case .tooLarge: Refusal(status: 422, text: "the source has too many bytes")
-    case .undecodable: Refusal(status: 422, text: undecodableText)
+    case .invalidURL: (400, "the source is not an http or https URL")
+    case .forbidden: (403, "the source is not allowed")
+    case .badStatus where status == 404 || status == 410: (404, "the source does not exist")
+    case .badStatus: (502, "the source's server answered with status \(status ?? 0)")
+    case .unreadable, .notCached: (404, "the source does not exist")
+    case .tooLarge: (422, "the source has too many bytes")
+    case .undecodable: (422, undecodableText)
     case .unencodable where (cause as? ImageError)?.limit == .memoryByteCount:
-      Refusal(status: 422, text: "the image is too large to be written in this format")
-    case .unencodable: Refusal(status: 422, text: "the image cannot be written in this format")
-    case .processingFailed: Refusal(status: 422, text: "the image cannot be processed like this")
-    case .overloaded: Refusal(status: 503, text: "too many images are being made; try again in a moment")
-    case .fetchFailed, .offline: Refusal(status: 502, text: "the source's server could not be reached")
-    case .cancelled: Refusal(status: 503, text: "the request was given up")
-    default: Refusal(status: 500, text: "the image could not be made")
+      (422, "the image is too large to be written in this format")
+    case .unencodable: (422, "the image cannot be written in this format")
+    case .processingFailed: (422, "the image cannot be processed like this")
+    case .overloaded: (503, "too many images are being made; try again in a moment")
+    case .fetchFailed, .offline: (502, "the source's server could not be reached")
+    case .cancelled: (503, "the request was given up")
+    default: (500, "the image could not be made")
     }
   }
 

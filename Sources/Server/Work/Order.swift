@@ -43,15 +43,21 @@ struct Refusal: Error, Sendable {
   let status: Int
   /// A sentence without internals.
   let text: String
+  /// The kind, which the log and a metric name.
+  let code: String
   /// The cause, for the log only.
   var reason: String?
   /// An image to show instead; `nil` for the text.
   var placeholder: Rendered?
 
-  init(status: Int, text: String, reason: String? = nil) {
-    (self.status, self.text, self.reason) = (status, text, reason)
+  init(status: Int, text: String, code: String, reason: String? = nil) {
+    (self.status, self.text, self.code, self.reason) = (status, text, code, reason)
   }
 
   /// There is no memory for one more body.
-  static let full = Refusal(status: 503, text: "too many images are being sent; try again in a moment")
+  static let full = Refusal(
+    status: 503,
+    text: "too many images are being sent; try again in a moment",
+    code: "overloaded",
+  )
 }

@@ -48,7 +48,7 @@ struct Ordering: Sendable {
     do throws(RequestError) {
       return try order(request, now)
     } catch {
-      throw Refusal(status: error.status, text: error.text)
+      throw Refusal(status: error.status, text: error.text, code: error.code, reason: error.reason)
     }
   }
 
@@ -99,7 +99,7 @@ struct Ordering: Sendable {
     case .url(let text):
       // The name for files is not a host that exists.
       guard let parsed = try? HTTPURL(text), parsed.host != LocalFiles.host else {
-        throw RequestError(403, "the source is not allowed")
+        throw RequestError(403, "the source is not allowed", code: "sourceNotAllowed")
       }
       (url, isLocal) = (text, false)
     case .localFile(let path):

@@ -27,6 +27,8 @@ final class ThumbnailService: RequestAnswering {
   private let budget: SourceBudget
   let bodies: BodyBudget
   private let log: AccessLog?
+  /// The cache of this machine; `nil` for none.
+  private let cache: (any DataCaching)?
   private let purgeCount = Atomic(0)
   private let isReady = Atomic(true)
   /// The number of open connections.
@@ -37,11 +39,16 @@ final class ThumbnailService: RequestAnswering {
     _ pipeline: ImagePipeline,
     _ budget: SourceBudget,
     _ metrics: ServerMetrics,
+    cache: (any DataCaching)?,
     log: AccessLog?,
   ) throws(ServerError) {
     (self.configuration, self.pipeline, self.metrics, self.log) = (configuration, pipeline, metrics, log)
     (ordering, rules) = (try Ordering(configuration, pipeline), AnswerRules(configuration))
-    self.budget = budget
+    (self.budget, self.cache) = (budget, cache)
+    (cache as? any WarningDataCaching)?.addWarning { [metrics] _ in
+      metrics.change { $0.cacheWarnings += 1 }
+      return true
+    }
     // The answers in memory are among them.
     bodies = BodyBudget(limit: configuration.memory / 4)
     maker = try ImageMaker(pipeline, budget, bodies, configuration)
@@ -67,7 +74,7 @@ final class ThumbnailService: RequestAnswering {
     case "/ready":
       let isReady = isReady.load(ordering: .relaxed)
       return .answer(.text(isReady ? 200 : 503, isReady ? "ready" : "draining", fields: Self.unstored))
-    case "/metrics": return .answer(metricsAnswer(request))
+    case "/metrics": return metricsReaction(request, exchange)
     default: return image(request, exchange)
     }
   }
@@ -160,13 +167,16 @@ final class ThumbnailService: RequestAnswering {
     case .success(.failure(let refusal)): return refuse(refusal, exchange, order.terms)
     case .failure(.overloaded):
       metrics.change { $0.refused += 1 }
-      return refuse(Refusal(status: 503, text: "too many images are being made; try again in a moment"), exchange)
-    case .failure(.outOfTime): return refuse(Refusal(status: 504, text: "the image took too long"), exchange)
+      let text = "too many images are being made; try again in a moment"
+      return refuse(Refusal(status: 503, text: text, code: "overloaded"), exchange)
+    case .failure(.outOfTime):
+      return refuse(Refusal(status: 504, text: "the image took too long", code: "requestTimedOut"), exchange)
     case .failure(.left):
       metrics.change { $0.left += 1 }
       // No client reads it.
       return Answer(status: 499, closes: true)
-    case .failure(.ending): return refuse(Refusal(status: 503, text: "the server is about to end"), exchange)
+    case .failure(.ending):
+      return refuse(Refusal(status: 503, text: "the server is about to end", code: "ending"), exchange)
     }
   }
 
@@ -186,6 +196,7 @@ final class ThumbnailService: RequestAnswering {
       answer = .text(refusal.status, "\(refusal.text) (request \(exchange.id))", fields: fields)
     }
     answer.reason = refusal.reason ?? refusal.text
+    answer.errorCode = refusal.code
     return answer
   }
 
@@ -237,10 +248,17 @@ final class ThumbnailService: RequestAnswering {
     flights.detach(source)
   }
 
-  private func metricsAnswer(_ request: borrowing ReceivedRequest) -> Answer {
+  private func metricsReaction(_ request: borrowing ReceivedRequest, _ exchange: Exchange) -> Reaction {
     if let token = configuration.metricsToken, !Self.carries(token, request["Authorization"]) {
-      return .text(401, "a token is needed", fields: [("WWW-Authenticate", "Bearer")])
+      return .answer(.text(401, "a token is needed", fields: [("WWW-Authenticate", "Bearer")]))
     }
+    guard let cache else { return .answer(metricsAnswer(nil)) }
+    return .wait { [self] in
+      Task { [self] in exchange.finish(metricsAnswer(await cache.statistics())) }
+    }
+  }
+
+  private func metricsAnswer(_ cache: DataCacheStatistics?) -> Answer {
     var gauges = ServerMetrics.Gauges()
     let statistics = answers.statistics
     gauges.connections = connectionCount.withLock { $0 }()
@@ -249,6 +267,7 @@ final class ThumbnailService: RequestAnswering {
     (gauges.memoryEntries, gauges.memoryBytes) = (statistics.count, statistics.cost)
     (gauges.sourceBytes, gauges.bodyBytes) = (budget.byteCount, bodies.byteCount)
     gauges.isReady = isReady.load(ordering: .relaxed)
+    gauges.cache = cache
     gauges.tiers = (pipeline.configuration.diskCache as? TieredDataCache)?.tierStatistics ?? []
     let fields = [(name: "Content-Type", value: "text/plain; version=0.0.4; charset=utf-8")] + Self.unstored
     return Answer(status: 200, fields: fields, body: Body(metrics.text(gauges)))
@@ -266,6 +285,7 @@ final class ThumbnailService: RequestAnswering {
     metrics.change { counts in
       counts.byStatus[answer.status, default: 0] += 1
       if let tier = answer.tier { counts.byTier[tier, default: 0] += 1 }
+      if let code = answer.errorCode { counts.byError[code, default: 0] += 1 }
       if outcome.isComplete { counts.bytes += answer.body?.count ?? 0 }
       counts.requests.add(outcome.duration)
     }
