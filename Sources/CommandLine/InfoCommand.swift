@@ -79,6 +79,9 @@ struct InfoCommand: Command {
     json.add("hasAlpha", info?.hasAlpha)
     json.add("colorProfile", info?.colorProfile?.name)
     json.add("bitsPerComponent", info?.bitsPerComponent)
+    json.add("dynamicRange", info?.dynamicRange.rawValue)
+    json.add("transfer", info?.transferFunction)
+    json.add("headroom", info?.headroom)
     json.add("bytes", report?.bytes)
     json.add("duration", info?.duration)
     if hashes {
@@ -124,6 +127,7 @@ struct InfoCommand: Command {
       }
       parts.append("\(info.bitsPerComponent) bits\(info.hasAlpha ? " with alpha" : "")")
       if let name = info.colorProfile?.name { parts.append(name) }
+      if let curve = info.transferFunction { parts.append("high dynamic range (\(curve))") }
       parts.append("\(bytes) bytes")
       if let hashes { parts.append("ThumbHash \(hashes.thumb), BlurHash \(hashes.blur)") }
       return "\(source): " + parts.joined(separator: ", ")

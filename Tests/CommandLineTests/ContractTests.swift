@@ -29,7 +29,7 @@ struct ContractTests {
         ["info", "a.png", "missing.png"],
         [
           "source", "format", "width", "height", "orientation", "frames", "hasAlpha", "colorProfile",
-          "bitsPerComponent", "bytes", "duration", "error", "stage",
+          "bitsPerComponent", "dynamicRange", "transfer", "headroom", "bytes", "duration", "error", "stage",
         ],
       ),
       (

@@ -42,6 +42,7 @@ public struct AVIFDecoder: ImageDecoder, VitrineDecoder, FrameDecoding {
     info.colorModel = reader.isGray ? .gray : .rgb
     info.workingByteCount = reader.workingByteCount
     info.colorProfile = reader.profile(byteLimit: limits.metadataByteCount)
+    info.highRangeColors = reader.highRange(info.colorProfile)
     return info
   }
 
@@ -62,7 +63,7 @@ public struct AVIFDecoder: ImageDecoder, VitrineDecoder, FrameDecoding {
       frameLimit: request.limits.frameCount,
       threadCount: request.threadCount,
     )
-    return try AVIFRows(reader, request)
+    return try AVIFRows.rows(reader, request)
   }
 
   /// Reads the duration of each frame, in seconds, from the file's boxes.
@@ -89,7 +90,7 @@ private final class AVIFFrames: FrameReader {
     self.reader = reader
   }
 
-  func open(_ request: RowRequest) throws(ImageError) -> any RowSource { try AVIFRows(reader, request) }
+  func open(_ request: RowRequest) throws(ImageError) -> any RowSource { try AVIFRows.rows(reader, request) }
 }
 
 extension ImageDecoder where Self == AVIFDecoder {
@@ -114,6 +115,8 @@ private final class AVIFRows: RowSource {
   private let factor: Int
   private let reader: AVIFReader
   private let request: RowRequest
+  /// The bits of a component; a pixel has half as many bytes.
+  private let bits: Int
   /// The coded rows, which a crop makes wider than the delivered ones.
   private var strip: [UInt8] = []
   /// The size of the picture that rows are converted from.
@@ -124,10 +127,16 @@ private final class AVIFRows: RowSource {
   private var row = 0
   private var isDecoded = false
 
-  init(_ reader: AVIFReader, _ request: RowRequest) throws(ImageError) {
+  static func rows(_ reader: AVIFReader, _ request: RowRequest) throws(ImageError) -> any RowSource {
+    let rows = try AVIFRows(reader, request)
+    return request.info.highRangeColors.map { HighRangeRows(rows, $0, to: request.colorSpace) } ?? rows
+  }
+
+  private init(_ reader: AVIFReader, _ request: RowRequest) throws(ImageError) {
     (self.reader, self.request) = (reader, request)
     let factor = reader.showsWhole ? AVIFMeans.factor(for: request, reader.format) : 1
     let info = request.info
+    bits = info.highRangeColors == nil ? 8 : 16
     guard Int(reader.crop.width) == info.storedWidth, Int(reader.crop.height) == info.storedHeight else {
       throw ImageError(.corrupt, format: .avif, "corrupt: two headers disagree")
     }
@@ -150,13 +159,13 @@ private final class AVIFRows: RowSource {
     if !stripRows.contains(row), row < height { try convert(from: row) }
     let count = min(count, stripRows.upperBound - row)
     guard count > 0 else { return 0 }
-    let apart = whole.width * 4
+    let (apart, size) = (whole.width * bits / 2, bits / 2)
     // The strip holds `stripRows` after its margin. Only read and written while the closure runs.
     unsafe strip.withUnsafeBytes { strip in
-      let start = (row - stripRows.lowerBound + Self.margin) * apart + left * 4
+      let start = (row - stripRows.lowerBound + Self.margin) * apart + left * size
       let source = unsafe Elements(strip).extracting(start..<strip.count)
       unsafe MutableElements(rows)
-        .update(rows: count, of: source, apart: apart, length: width * 4, bytesPerRow: bytesPerRow)
+        .update(rows: count, of: source, apart: apart, length: width * size, bytesPerRow: bytesPerRow)
     }
     row += count
     return count
@@ -165,11 +174,12 @@ private final class AVIFRows: RowSource {
   private func convert(from first: Int) throws(ImageError) {
     let end = min(height, first + Self.stripHeight)
     if strip.isEmpty {
-      strip = [UInt8](repeating: 0, count: (Self.stripHeight + 2 * Self.margin) * whole.width * 4)
+      strip = [UInt8](repeating: 0, count: (Self.stripHeight + 2 * Self.margin) * whole.width * bits / 2)
     }
     let above = min(Self.margin, top + first)
     let range = top + first - above..<min(whole.height, top + end + Self.margin)
-    try reader.convert(range, width: whole.width, into: &strip, offset: (Self.margin - above) * whole.width * 4)
+    let offset = (Self.margin - above) * whole.width * bits / 2
+    try reader.convert(range, width: whole.width, bits: bits, into: &strip, offset: offset)
     stripRows = first..<end
   }
 }

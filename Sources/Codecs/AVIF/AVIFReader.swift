@@ -9,6 +9,8 @@ final class AVIFReader {
   private let decoder: UnsafeMutablePointer<avifDecoder>
   private let view: UnsafeMutablePointer<avifImage>
   private let isTruncated: Bool
+  /// The brightest content in nits, if the boxes say.
+  private let peak: Double?
   /// The frame that the decoder's picture is; `nil` for none.
   private var decoded: Int?
   /// The decoded picture shrunk, if that was asked for.
@@ -27,6 +29,7 @@ final class AVIFReader {
   ) throws(ImageError) {
     try AVIFDecoder.library.check()
     isTruncated = unsafe ISOMediaFile.isTruncated(ByteReader(bytes))
+    peak = unsafe ISOMediaFile.peak(ByteReader(bytes))
     guard let decoder = unsafe avifDecoderCreate(), let view = unsafe avifImageCreateEmpty() else {
       throw ImageError(.overLimit, format: .avif, "not enough memory for the AVIF decoder")
     }
@@ -111,6 +114,17 @@ final class AVIFReader {
     return unsafe ColorProfile(primaries: Int(image.colorPrimaries), transfer: Int(image.transferCharacteristics))
   }
 
+  /// The colours of high dynamic range, by the profile or else by code points; `nil` for others.
+  func highRange(_ profile: ColorProfile?) -> HighRangeColors? {
+    let image = unsafe image
+    guard unsafe image.icc.size == 0 else { return profile?.highRange(peak: peak) }
+    return unsafe HighRangeColors(
+      primaries: Int(image.colorPrimaries),
+      transfer: Int(image.transferCharacteristics),
+      peak: peak,
+    )
+  }
+
   /// The duration of each frame, in seconds.
   var delays: [Double] {
     (0..<frameCount).map { index in
@@ -139,15 +153,23 @@ final class AVIFReader {
     decoded = frame
   }
 
-  /// Shrinks the decoded picture; ``convert(_:width:into:offset:)`` then writes rows of that.
+  /// Shrinks the decoded picture; ``convert(_:width:bits:into:offset:)`` then writes rows of that.
   func shrink(by factor: Int, _ control: DecodeControl) throws(ImageError) {
     means = try unsafe AVIFMeans(decoder.pointee.image, factor: factor, control)
     if means == nil { throw ImageError(.corrupt, format: .avif, "corrupt: the picture is not as its header says") }
   }
 
-  /// Writes whole `rows` of the decoded picture, which is `width` pixels wide, as RGBA with straight alpha.
-  func convert(_ rows: Range<Int>, width: Int, into pixels: inout [UInt8], offset: Int) throws(ImageError) {
-    precondition(offset >= 0 && offset + rows.count * width * 4 <= pixels.count)
+  /// Writes whole `rows` of the decoded picture, which is `width` pixels wide, as RGBA with straight alpha, of 8 or 16
+  /// bits a component.
+  func convert(
+    _ rows: Range<Int>,
+    width: Int,
+    bits: Int,
+    into pixels: inout [UInt8],
+    offset: Int,
+  ) throws(ImageError) {
+    let rowBytes = width * bits / 2
+    precondition(offset >= 0 && offset + rows.count * rowBytes <= pixels.count)
     var part = avifCropRect(x: 0, y: UInt32(rows.lowerBound), width: UInt32(width), height: UInt32(rows.count))
     // A view into the picture; libavif checks the bounds.
     var status = unsafe avifImageSetViewRect(view, means?.image ?? decoder.pointee.image, &part)
@@ -155,12 +177,12 @@ final class AVIFReader {
       status = unsafe pixels.withUnsafeMutableBytes { bytes in
         var target = unsafe avifRGBImage()
         unsafe avifRGBImageSetDefaults(&target, view)
-        unsafe target.depth = 8
+        unsafe target.depth = UInt32(bits)
         unsafe target.format = AVIF_RGB_FORMAT_RGBA
         unsafe target.alphaPremultiplied = 0
         // By default libavif repeats chroma instead of interpolating it at 12 bits, unlike at fewer.
         if depth > 10 { unsafe target.chromaUpsampling = AVIF_CHROMA_UPSAMPLING_BEST_QUALITY }
-        unsafe target.rowBytes = UInt32(width * 4)
+        unsafe target.rowBytes = UInt32(rowBytes)
         // The precondition guarantees the room.
         unsafe target.pixels = (bytes.baseAddress.map { unsafe $0 + offset })?.assumingMemoryBound(to: UInt8.self)
         return unsafe avifImageYUVToRGB(view, &target)

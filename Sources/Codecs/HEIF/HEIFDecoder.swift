@@ -42,8 +42,8 @@ public struct HEIFDecoder: ImageDecoder, VitrineDecoder {
     info.bitsPerComponent = image.bitsPerComponent
     info.colorModel = coded.hasColors ? .rgb : .gray
     info.colorProfile = image.profile(byteLimit: limits.metadataByteCount)
-    let pixels = image.width.multipliedSaturating(by: image.height)
-    info.workingByteCount = pixels.multipliedSaturating(by: image.hasAlpha ? 4 : 3)
+    info.highRangeColors = unsafe image.highRange(info.colorProfile, peak: ISOMediaFile.peak(ByteReader(bytes)))
+    info.workingByteCount = Self.pictureBytes(info)
     return info
   }
 
@@ -53,9 +53,16 @@ public struct HEIFDecoder: ImageDecoder, VitrineDecoder {
     // The planes are 4:4:4 at worst, and their file does not say before it is decoded.
     let planes = (info.bitsPerComponent > 8 ? 6 : 3) + (info.hasAlpha ? 1 : 0)
     return DecodeMemory(
-      codec: pixels.multipliedSaturating(by: info.hasAlpha ? 4 : 3),
+      codec: Self.pictureBytes(info),
       transient: pixels.multipliedSaturating(by: planes),
     )
+  }
+
+  /// The bytes of the decoded picture, interleaved.
+  private static func pictureBytes(_ info: ImageInfo) -> Int {
+    let components = info.hasAlpha ? 4 : 3
+    return info.storedWidth.multipliedSaturating(by: info.storedHeight)
+      .multipliedSaturating(by: info.highRangeColors == nil ? components : 2 * components)
   }
 
   /// Opens the primary image, or its thumbnail if that satisfies the request.
@@ -67,6 +74,10 @@ public struct HEIFDecoder: ImageDecoder, VitrineDecoder {
       throw ImageError(.corrupt, format: .heic, "corrupt: two headers disagree")
     }
     file.limitSize(to: image)
+    if let colors = request.info.highRangeColors {
+      let rows = HEIFRows(file, image, hasAlpha: request.info.hasAlpha, isWide: true, request.control)
+      return HighRangeRows(rows, colors, to: request.colorSpace)
+    }
     let thumbnails = image.thumbnails.filter { image.isSame($0, atScale: request.minimumScale) }
       .sorted { $0.width < $1.width }
     for thumbnail in thumbnails {
@@ -92,11 +103,20 @@ private final class HEIFRows: RowSource {
   private let file: HEIFFile
   private let image: HEIFImage
   private let control: DecodeControl
+  /// True for rows of 16 bits a component.
+  private let isWide: Bool
   private var pixels: HEIFPixels?
   private var row = 0
 
-  init(_ file: HEIFFile, _ image: HEIFImage, _ pixels: HEIFPixels? = nil, hasAlpha: Bool, _ control: DecodeControl) {
-    (self.file, self.image, self.control) = (file, image, control)
+  init(
+    _ file: HEIFFile,
+    _ image: HEIFImage,
+    _ pixels: HEIFPixels? = nil,
+    hasAlpha: Bool,
+    isWide: Bool = false,
+    _ control: DecodeControl,
+  ) {
+    (self.file, self.image, self.control, self.isWide) = (file, image, control, isWide)
     self.pixels = pixels
     (width, height, self.hasAlpha) = (image.width, image.height, hasAlpha)
   }
@@ -109,7 +129,7 @@ private final class HEIFRows: RowSource {
     let target = unsafe MutableElements(rows)
     for index in 0..<count {
       let start = index * bytesPerRow
-      pixels.copy(row: row + index, to: target.extracting(start..<start + width * 4))
+      pixels.copy(row: row + index, to: target.extracting(start..<start + width * (isWide ? 8 : 4)))
     }
     row += count
     return count
@@ -118,7 +138,7 @@ private final class HEIFRows: RowSource {
   private func decoded() throws(ImageError) -> HEIFPixels {
     if let pixels { return pixels }
     try control.check()
-    let pixels = try HEIFPixels(image, of: file)
+    let pixels = try HEIFPixels(image, of: file, isWide: isWide)
     self.pixels = pixels
     try control.check()
     return pixels

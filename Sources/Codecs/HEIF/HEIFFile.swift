@@ -115,13 +115,25 @@ final class HEIFImage {
       }
       return status == heif_error_Ok ? ColorProfile(data: Data(bytes)) : nil
     }
+    return codePoints.flatMap { ColorProfile(primaries: $0.primaries, transfer: $0.transfer) }
+  }
+
+  /// The colours of high dynamic range, by the profile or else by code points; `nil` for others.
+  ///
+  /// `peak` is the brightest content in nits, if the file says.
+  func highRange(_ profile: ColorProfile?, peak: Double?) -> HighRangeColors? {
+    if profileSize > 0 { return profile?.highRange(peak: peak) }
+    return codePoints.flatMap { HighRangeColors(primaries: $0.primaries, transfer: $0.transfer, peak: peak) }
+  }
+
+  /// The code points of the colours (ITU-T H.273), if the file names them.
+  private var codePoints: (primaries: Int, transfer: Int)? {
     var profile: UnsafeMutablePointer<heif_color_profile_nclx>?
     let status = unsafe heif_image_handle_get_nclx_color_profile(handle, &profile).code
     guard status == heif_error_Ok, let profile = unsafe profile else { return nil }
     defer { unsafe heif_nclx_color_profile_free(profile) }
-    return unsafe ColorProfile(
-      primaries: Int(profile.pointee.color_primaries.rawValue),
-      transfer: Int(profile.pointee.transfer_characteristics.rawValue),
+    return unsafe (
+      Int(profile.pointee.color_primaries.rawValue), Int(profile.pointee.transfer_characteristics.rawValue),
     )
   }
 

@@ -1,13 +1,15 @@
 import CLibHEIF
 import VitrineImaging
 
-/// The pixels of one image: 8 bits a component, RGB in three planes, or RGBA.
+/// The pixels of one image: 8 bits a component, RGB in three planes, or RGBA; or more bits, in numbers of 16.
 @safe
 final class HEIFPixels {
   /// The samples, which lie within the image.
   private enum Samples {
     case interleaved(Plane)
     case planes(red: Plane, green: Plane, blue: Plane)
+    /// Numbers of so many bits, in 16 each, little-endian.
+    case wide(Plane, bits: Int)
   }
 
   /// Rows of samples.
@@ -40,13 +42,13 @@ final class HEIFPixels {
   private let hasAlpha: Bool
   private let isPremultiplied: Bool
 
-  init(_ source: HEIFImage, of file: HEIFFile) throws(ImageError) {
+  init(_ source: HEIFImage, of file: HEIFFile, isWide: Bool = false) throws(ImageError) {
     (hasAlpha, isPremultiplied) = (source.hasAlpha, source.isPremultiplied)
     guard let options = unsafe heif_decoding_options_alloc() else {
       throw ImageError(.overLimit, format: .heic, "not enough memory for the HEIF decoder")
     }
     defer { unsafe heif_decoding_options_free(options) }
-    unsafe options.pointee.convert_hdr_to_8bit = 1
+    unsafe options.pointee.convert_hdr_to_8bit = isWide ? 0 : 1
     func decoded(_ chroma: heif_chroma) throws(ImageError) -> OpaquePointer {
       var image: OpaquePointer?
       try unsafe file.check(
@@ -59,7 +61,7 @@ final class HEIFPixels {
     // Planes are what libheif decodes to: to interleave them takes it 20 to 30 ms for 12 megapixels. It reduces numbers
     // of more than 8 bits only when it interleaves them.
     var image: OpaquePointer?
-    if !source.hasAlpha, source.bitsPerComponent == 8 {
+    if !source.hasAlpha, source.bitsPerComponent == 8, !isWide {
       unsafe image = try decoded(heif_chroma_444)
       if let made = unsafe image, unsafe heif_image_get_bits_per_pixel_range(made, heif_channel_R) != 8 {
         unsafe heif_image_release(made)
@@ -67,10 +69,13 @@ final class HEIFPixels {
       }
     }
     let isPlanar = unsafe image != nil
-    let chroma = source.hasAlpha ? heif_chroma_interleaved_RGBA : heif_chroma_interleaved_RGB
+    let chroma =
+      isWide
+      ? source.hasAlpha ? heif_chroma_interleaved_RRGGBBAA_LE : heif_chroma_interleaved_RRGGBB_LE
+      : source.hasAlpha ? heif_chroma_interleaved_RGBA : heif_chroma_interleaved_RGB
     let made: OpaquePointer
     if let image = unsafe image { unsafe made = image } else { unsafe made = try decoded(chroma) }
-    guard let samples = unsafe Self.samples(of: made, isPlanar, source) else {
+    guard let samples = unsafe Self.samples(of: made, isPlanar, isWide, source) else {
       unsafe heif_image_release(made)
       throw ImageError(.corrupt, format: .heic, "corrupt: the picture and the header have different sizes")
     }
@@ -78,9 +83,19 @@ final class HEIFPixels {
     self.samples = samples
   }
 
-  private static func samples(of image: OpaquePointer, _ isPlanar: Bool, _ source: HEIFImage) -> Samples? {
+  private static func samples(
+    of image: OpaquePointer,
+    _ isPlanar: Bool,
+    _ isWide: Bool,
+    _ source: HEIFImage,
+  ) -> Samples? {
     func plane(_ channel: heif_channel, _ bytesPerPixel: Int) -> Plane? {
       unsafe Plane(channel, of: image, width: source.width, height: source.height, bytesPerPixel: bytesPerPixel)
+    }
+    if isWide {
+      let bits = unsafe Int(heif_image_get_bits_per_pixel_range(image, heif_channel_interleaved))
+      guard (8...16).contains(bits) else { return nil }
+      return plane(heif_channel_interleaved, source.hasAlpha ? 8 : 6).map { .wide($0, bits: bits) }
     }
     guard isPlanar else {
       return plane(heif_channel_interleaved, source.hasAlpha ? 4 : 3).map { .interleaved($0) }
@@ -92,7 +107,7 @@ final class HEIFPixels {
 
   deinit { unsafe heif_image_release(image) }
 
-  /// Writes one row as RGBA with straight alpha; `target` has as many pixels.
+  /// Writes one row as RGBA with straight alpha; `target` has as many pixels, of 8 or of 16 bits a component.
   func copy(row: Int, to target: MutableElements<UInt8>) {
     switch samples {
     case .planes(let red, let green, let blue):
@@ -101,6 +116,22 @@ final class HEIFPixels {
       target.update(from: plane.row(row))
       if isPremultiplied { target.unpremultiply() }
     case .interleaved(let plane): target.updatePixels(colors: plane.row(row))
+    case .wide(let plane, let bits): copy(wide: plane.row(row), bits, to: target)
+    }
+  }
+
+  private func copy(wide source: Elements<UInt8>, _ bits: Int, to target: MutableElements<UInt8>) {
+    let (most, components) = ((1 << bits) - 1, hasAlpha ? 4 : 3)
+    for x in 0..<target.count / 8 {
+      var pixel = SIMD4<UInt32>(repeating: 65_535)
+      for place in 0..<components {
+        let value = Int(UInt16(littleEndian: source.load(at: 2 * (x * components + place), as: UInt16.self)))
+        pixel[place] = UInt32((min(value, most) * 65_535 + most / 2) / most)
+      }
+      if isPremultiplied, hasAlpha, pixel.w < 65_535 {
+        for place in 0..<3 { pixel[place] = pixel.w == 0 ? 0 : min(65_535, pixel[place] * 65_535 / pixel.w) }
+      }
+      for place in 0..<4 { target.store(UInt16(pixel[place]), at: 8 * x + 2 * place) }
     }
   }
 }

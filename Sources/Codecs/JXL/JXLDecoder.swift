@@ -37,6 +37,7 @@ public struct JXLDecoder: ImageDecoder, VitrineDecoder, FrameDecoding {
     info.bitsPerComponent = Int(header.bits_per_sample)
     info.colorModel = header.num_color_channels == 1 ? .gray : .rgb
     info.colorProfile = try reader.profile(header, byteLimit: limits.metadataByteCount)
+    info.highRangeColors = reader.highRange
     info.workingByteCount = Self.pictureBytes(info).addingSaturating(reader.codecBytes(header))
     if header.have_animation != 0 {
       let delays = try reader.delays(header, limit: limits.frameCount)
@@ -53,7 +54,14 @@ public struct JXLDecoder: ImageDecoder, VitrineDecoder, FrameDecoding {
   }
 
   private static func pictureBytes(_ info: ImageInfo) -> Int {
-    info.storedWidth.multipliedSaturating(by: info.storedHeight).multipliedSaturating(by: 4)
+    info.storedWidth.multipliedSaturating(by: info.storedHeight).multipliedSaturating(by: bytesPerPixel(info))
+  }
+
+  fileprivate static func bytesPerPixel(_ info: ImageInfo) -> Int { info.highRangeColors == nil ? 4 : 8 }
+
+  /// Returns rows that are wrapped if they are of high dynamic range.
+  fileprivate static func shown(_ rows: HeldRows, _ request: RowRequest) -> any RowSource {
+    request.info.highRangeColors.map { HighRangeRows(rows, $0, to: request.colorSpace) } ?? rows
   }
 
   /// Opens one frame, composed as a viewer shows it.
@@ -61,7 +69,9 @@ public struct JXLDecoder: ImageDecoder, VitrineDecoder, FrameDecoding {
     guard request.frame < request.info.frameCount else { throw .noSuchFrame(request.frame, of: request.info) }
     let (width, height) = (request.info.storedWidth, request.info.storedHeight)
     try request.limits.check(composed: width * height * (request.frame + 1), format: .jxl)
-    return HeldRows(width: width, height: height, hasAlpha: request.info.hasAlpha) {
+    let info = request.info
+    let size = Self.bytesPerPixel(info)
+    let rows = HeldRows(width: width, height: height, hasAlpha: info.hasAlpha, bytesPerPixel: size) {
       (pixels, wholeRows) throws(ImageError) in
       let reader = try unsafe JXLReader(
         picturesOf: bytes,
@@ -76,6 +86,7 @@ public struct JXLDecoder: ImageDecoder, VitrineDecoder, FrameDecoding {
         throw error
       }
     }
+    return Self.shown(rows, request)
   }
 
   /// Reads the duration of each frame, in seconds, from the frames' headers.
@@ -119,12 +130,14 @@ private final class JXLFrames: FrameReader {
     let (width, height) = (info.storedWidth, info.storedHeight)
     try request.limits.check(composed: width * height * (skipped + 1), format: .jxl)
     self.reader = nil
-    return HeldRows(width: width, height: height, hasAlpha: info.hasAlpha) {
+    let size = JXLDecoder.bytesPerPixel(info)
+    let rows = HeldRows(width: width, height: height, hasAlpha: info.hasAlpha, bytesPerPixel: size) {
       (pixels, _) throws(ImageError) in
       try reader.decodeFrame(after: skipped, into: pixels, request.control)
       // After an error the decoder is of no use.
       (self.reader, self.next) = (reader, frame + 1)
     }
+    return JXLDecoder.shown(rows, request)
   }
 }
 

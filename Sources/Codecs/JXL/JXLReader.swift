@@ -18,6 +18,8 @@ final class JXLReader {
   /// The start of the bytes that libjxl still needs.
   private var start = 0
   private var end = 0
+  /// The colours of high dynamic range, once ``profile(_:byteLimit:)`` was read.
+  private(set) var highRange: HighRangeColors?
   /// The threads that libjxl uses; `nil` for the caller's alone.
   private var threads: JXLThreads?
 
@@ -95,19 +97,12 @@ final class JXLReader {
     }
     let curve = unsafe vitrine_jxl_curve(decoder)
     let isHighRange = [JXL_TRANSFER_FUNCTION_PQ, JXL_TRANSFER_FUNCTION_HLG].contains { Int($0.rawValue) == Int(curve) }
-    // For colours that only a profile describes, libjxl would deliver linear light, which is too coarse for 8 bits. Those
-    // of high dynamic range it can show on an ordinary screen.
-    if header.uses_original_profile == 0, curve < 0 || isHighRange {
-      var encoding = JxlColorEncoding()
-      encoding.color_space = header.num_color_channels == 1 ? JXL_COLOR_SPACE_GRAY : JXL_COLOR_SPACE_RGB
-      encoding.white_point = JXL_WHITE_POINT_D65
-      encoding.primaries = JXL_PRIMARIES_SRGB
-      encoding.transfer_function = JXL_TRANSFER_FUNCTION_SRGB
-      encoding.rendering_intent = JXL_RENDERING_INTENT_RELATIVE
-      unsafe JxlDecoderSetPreferredColorProfile(decoder, &encoding)
+    if isHighRange {
+      highRange = try colors(header, curve: JxlTransferFunction(UInt32(curve)))
+      return nil
     }
-    // Pixels that are stored with such a curve are shown as they are, as in AVIF: by the profile they are black.
-    if header.uses_original_profile != 0, isHighRange { return nil }
+    // For colours that only a profile describes, libjxl would deliver linear light, which is too coarse for 8 bits.
+    if header.uses_original_profile == 0, curve < 0 { prefer(JXL_TRANSFER_FUNCTION_SRGB, JXL_PRIMARIES_SRGB, header) }
     var size = 0
     guard unsafe vitrine_jxl_profile_size(decoder, &size) == JXL_DEC_SUCCESS, size > 0, size <= byteLimit else {
       return nil
@@ -115,6 +110,27 @@ final class JXLReader {
     var profile = [UInt8](repeating: 0, count: size)
     guard unsafe vitrine_jxl_profile(decoder, &profile, size) == JXL_DEC_SUCCESS else { return nil }
     return ColorProfile(data: Data(profile))
+  }
+
+  /// Returns the colours of high dynamic range, and has libjxl deliver them: the file's own where it is stored with them,
+  /// and else the primaries of BT.2020, which hold all colours.
+  private func colors(_ header: JxlBasicInfo, curve: JxlTransferFunction) throws(ImageError) -> HighRangeColors? {
+    // What encoders write for PQ if they know nothing is no information.
+    let peak = header.intensity_target < 10_000 ? Double(header.intensity_target) : nil
+    let transfer = curve == JXL_TRANSFER_FUNCTION_PQ ? 16 : 18
+    if header.uses_original_profile == 0 { prefer(curve, JXL_PRIMARIES_2100, header) }
+    let primaries = header.uses_original_profile == 0 ? 9 : unsafe Int(vitrine_jxl_primaries(decoder))
+    return HighRangeColors(primaries: primaries, transfer: transfer, peak: peak)
+  }
+
+  private func prefer(_ transfer: JxlTransferFunction, _ primaries: JxlPrimaries, _ header: JxlBasicInfo) {
+    var encoding = JxlColorEncoding()
+    encoding.color_space = header.num_color_channels == 1 ? JXL_COLOR_SPACE_GRAY : JXL_COLOR_SPACE_RGB
+    encoding.white_point = JXL_WHITE_POINT_D65
+    encoding.primaries = primaries
+    encoding.transfer_function = transfer
+    encoding.rendering_intent = JXL_RENDERING_INTENT_RELATIVE
+    unsafe JxlDecoderSetPreferredColorProfile(decoder, &encoding)
   }
 
   /// Returns the duration of each whole frame, in seconds, of up to one frame more than `limit`.
@@ -135,14 +151,15 @@ final class JXLReader {
     return delays
   }
 
-  /// Decodes the frame that follows `skipped` others into `4 * width * height` bytes.
+  /// Decodes the frame that follows `skipped` others: four bytes a pixel, or eight in high dynamic range.
   func decodeFrame(
     after skipped: Int,
     into pixels: MutableElements<UInt8>,
     _ control: DecodeControl,
   ) throws(ImageError) {
     if skipped > 0 { unsafe JxlDecoderSkipFrames(decoder, skipped) }
-    var format = JxlPixelFormat(num_channels: 4, data_type: JXL_TYPE_UINT8, endianness: JXL_NATIVE_ENDIAN, align: 0)
+    let type = highRange == nil ? JXL_TYPE_UINT8 : JXL_TYPE_UINT16
+    var format = JxlPixelFormat(num_channels: 4, data_type: type, endianness: JXL_NATIVE_ENDIAN, align: 0)
     while true {
       switch try next("in the picture", control) {
       case JXL_DEC_NEED_IMAGE_OUT_BUFFER:

@@ -87,24 +87,34 @@ package struct ColorEncoding: Hashable, Sendable {
   /// The white of profiles: D50 (ICC.1:2022, 7.2.16).
   static let connectionWhite = [0.9642, 1, 0.8249]
 
-  /// The matrix from light to XYZ relative to D50, and the part of it that adapts the white; `nil` if the primaries do
-  /// not form a triangle around the white.
-  var adaptedPrimaries: (matrix: Matrix3, adaptation: Matrix3)? {
+  /// The matrix from light to XYZ, relative to the white; `nil` if the primaries do not form a triangle around it.
+  var primaryLight: Matrix3? {
     guard let red = red.tristimulus, let green = green.tristimulus, let blue = blue.tristimulus,
       let white = white.tristimulus
     else { return nil }
     let primaries = Matrix3(columns: [red, green, blue])
     guard let strengths = primaries.inverse?.applied(to: white), strengths.allSatisfy({ $0 > 0 }) else { return nil }
+    return Matrix3(columns: zip(primaries.columns, strengths).map { color, strength in color.map { $0 * strength } })
+  }
+
+  /// The matrix from light to XYZ relative to D50, and the part of it that adapts the white; `nil` if the primaries do
+  /// not form a triangle around the white.
+  var adaptedPrimaries: (matrix: Matrix3, adaptation: Matrix3)? {
+    guard let light = primaryLight, let white = white.tristimulus else { return nil }
     // The Bradford transform (K. M. Lam, 1985).
     let cones = Matrix3(rows: [[0.8951, 0.2664, -0.1614], [-0.7502, 1.7135, 0.0367], [0.0389, -0.0685, 1.0296]])
     let (from, to) = (cones.applied(to: white), cones.applied(to: Self.connectionWhite))
     guard let back = cones.inverse, from.allSatisfy({ $0 > 0 }) else { return nil }
     let scaled = zip(cones.rows, zip(to, from)).map { row, white in row.map { $0 * white.0 / white.1 } }
     let adaptation = Matrix3(columns: Matrix3(rows: scaled).columns.map { back.applied(to: $0) })
-    let columns = zip([red, green, blue], strengths).map { color, strength in
-      adaptation.applied(to: color.map { $0 * strength })
+    return (Matrix3(columns: light.columns.map { adaptation.applied(to: $0) }), adaptation)
+  }
+
+  /// Returns whether another encoding has the same primaries and white, or nearly so.
+  func hasPrimaries(of other: ColorEncoding) -> Bool {
+    zip([red, green, blue, white], [other.red, other.green, other.blue, other.white]).allSatisfy { own, other in
+      abs(own.x - other.x) < 0.001 && abs(own.y - other.y) < 0.001
     }
-    return (Matrix3(columns: columns), adaptation)
   }
 
   /// The conversion to light; `nil` if the primaries do not form a triangle around the white.

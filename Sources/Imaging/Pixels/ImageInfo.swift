@@ -32,6 +32,8 @@ public struct ImageInfo: Sendable, Hashable {
   public var colorModel = ColorModel.rgb
   /// The colours that the file declares without a profile.
   package var colorEncoding: ColorEncoding?
+  /// The colours of a file of high dynamic range, which decoders deliver as ``HighRangeRows``.
+  package var highRangeColors: HighRangeColors?
   /// A Boolean value that indicates whether the decoder streams rows, so that the image is never held as a whole.
   public var streamsRows = false
 
@@ -40,6 +42,14 @@ public struct ImageInfo: Sendable, Hashable {
   /// Defaults to `nil`, which counts as none if ``streamsRows`` is set, and otherwise as four bytes a pixel. It counts
   /// towards ``DecodeLimits/memoryByteCount``.
   public var workingByteCount: Int?
+
+  /// The dynamic range of the file, by its curve: high for PQ and HLG.
+  public var dynamicRange: DynamicRange { highRangeColors == nil ? .standard : .high }
+  /// The brightest content as a multiple of white (203 nits), at least 1; `nil` if the file does not say, and for
+  /// standard range.
+  public var headroom: Double? { highRangeColors?.headroom }
+  /// The curve of a file of high dynamic range: `pq` (SMPTE ST 2084) or `hlg` (ARIB STD-B67); `nil` for others.
+  public var transferFunction: String? { highRangeColors?.transfer.rawValue }
 
   /// The width of the upright image, in pixels.
   public var width: Int { orientation.applied(width: storedWidth, height: storedHeight).width }
@@ -50,6 +60,7 @@ public struct ImageInfo: Sendable, Hashable {
   var upright: ImageInfo {
     var other = ImageInfo(format: format, storedWidth: width, storedHeight: height)
     (other.colorModel, other.colorProfile, other.colorEncoding) = (colorModel, colorProfile, colorEncoding)
+    other.highRangeColors = highRangeColors
     return other
   }
 

@@ -35,6 +35,10 @@ extension Message {
     try code(&other.colorEncoding, "colour encoding", from: .sRGB) { (message, encoding) throws(Malformed) in
       try message.code(&encoding)
     }
+    let colors = HighRangeColors(.pq, primaries: .sRGB)
+    try code(&other.highRangeColors, "dynamic range", from: colors) { (message, colors) throws(Malformed) in
+      try message.code(&colors)
+    }
     try code(&other.streamsRows, "kind of rows")
     try code(&other.workingByteCount, "memory", from: 0) { (message, count) throws(Malformed) in
       try message.code(&count, "memory", in: 0 ... .max)
@@ -51,6 +55,16 @@ extension Message {
     if case .gamma(let value) = encoding.transfer { gamma = value }
     try code(&gamma, "gamma", from: 1) { (message, gamma) throws(Malformed) in try message.code(&gamma, "gamma") }
     encoding.transfer = gamma.map { .gamma($0) } ?? .sRGB
+  }
+
+  private mutating func code(_ colors: inout HighRangeColors) throws(Malformed) {
+    var (transfer, primaries, peak) = (colors.transfer, colors.primaries, colors.peak)
+    try code(&transfer, "dynamic range")
+    try code(&primaries)
+    try code(&peak, "brightness", from: 0) { (message, peak) throws(Malformed) in
+      try message.code(&peak, "brightness")
+    }
+    colors = HighRangeColors(transfer, primaries: primaries, peak: peak)
   }
 
   private mutating func code(_ color: inout ColorEncoding.Chromaticity) throws(Malformed) {

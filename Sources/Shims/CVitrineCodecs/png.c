@@ -73,7 +73,7 @@ void vitrine_png_destroy(vitrine_png_reader *reader) {
   free(reader);
 }
 
-int vitrine_png_read_header(vitrine_png_reader *reader, vitrine_png_info *out) {
+int vitrine_png_read_header(vitrine_png_reader *reader, vitrine_png_info *out, int is_wide) {
   if (setjmp(png_jmpbuf(reader->png))) return VITRINE_ERROR;
   png_structp png = reader->png;
   png_infop info = reader->info;
@@ -93,9 +93,14 @@ int vitrine_png_read_header(vitrine_png_reader *reader, vitrine_png_info *out) {
     out->profile_length = profile_length;
   }
   png_set_expand(png);
-  png_set_scale_16(png);
+  if (is_wide) {
+    png_set_expand_16(png);
+    if (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) png_set_swap(png);
+  } else {
+    png_set_scale_16(png);
+  }
   png_set_gray_to_rgb(png);
-  png_set_add_alpha(png, 255, PNG_FILLER_AFTER);
+  png_set_add_alpha(png, is_wide ? 0xffff : 255, PNG_FILLER_AFTER);
   reader->passes = png_set_interlace_handling(png);
   png_read_update_info(png, info);
   reader->height = out->height;

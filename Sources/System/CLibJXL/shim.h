@@ -57,6 +57,20 @@ static inline int vitrine_jxl_curve(const JxlDecoder *decoder) {
   return status == JXL_DEC_SUCCESS ? (int)encoding.transfer_function : -1;
 }
 
+/// The primaries of a file that names its colours, by the code points of ITU-T H.273; 2 if they have none.
+static inline int vitrine_jxl_primaries(const JxlDecoder *decoder) {
+  JxlColorEncoding encoding;
+  JxlDecoderStatus status =
+      JxlDecoderGetColorAsEncodedProfile(decoder, VITRINE_JXL_UNUSED JXL_COLOR_PROFILE_TARGET_ORIGINAL, &encoding);
+  if (status != JXL_DEC_SUCCESS || encoding.color_space != JXL_COLOR_SPACE_RGB) return 2;
+  switch (encoding.primaries) {
+  case JXL_PRIMARIES_SRGB: return 1;
+  case JXL_PRIMARIES_2100: return 9;
+  case JXL_PRIMARIES_P3: return encoding.white_point == JXL_WHITE_POINT_D65 ? 12 : 11;
+  default: return 2;
+  }
+}
+
 /// Has coverage encoded without loss. libjxl 0.8 has a function for that. Before, coverage loses little if it is not
 /// halved again and again (RESPONSIVE, RESAMPLING), and nothing up to a distance of about 1.2.
 static inline JxlEncoderStatus vitrine_jxl_keep_alpha(JxlEncoderFrameSettings *settings) {

@@ -37,15 +37,18 @@ public struct PNGDecoder: ImageDecoder, VitrineDecoder, FrameDecoding {
     info.streamsRows = !header.isInterlaced
     info.colorModel = header.colorType == 0 || header.colorType == 4 ? .gray : .rgb
     info.colorEncoding = header.colorEncoding
-    if header.hasProfile, header.codePoints == nil {
+    info.highRangeColors = header.highRangeColors
+    if header.hasProfile, header.codePoints == nil, header.highRangeColors == nil {
       info.colorProfile = try Self.profile(of: bytes, format, limits)
+      info.highRangeColors = info.colorProfile?.highRange(peak: nil)
     }
     return info
   }
 
   package func memory(for bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) -> DecodeMemory {
     let header = try unsafe PNGHeader(ByteReader(bytes))
-    let picture = 4 * request.info.storedWidth * request.info.storedHeight
+    let isWide = request.info.highRangeColors != nil
+    let picture = (isWide ? 8 : 4) * request.info.storedWidth * request.info.storedHeight
     let isComposed = request.info.format == .apng && (request.frame > 0 || !header.beginsWithDefaultPicture)
     let (width, height) = (request.info.storedWidth, request.info.storedHeight)
     var memory = PlatformCodecs.memory(width: width, height: height, scale: isComposed ? 1 : request.minimumScale)

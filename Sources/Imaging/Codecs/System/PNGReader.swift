@@ -11,11 +11,13 @@ extension PNGDecoder {
     width: Int,
     height: Int,
   ) throws(ImageError) -> any RowSource {
-    let reader = try PNGReader(bytes, limits: request.limits, format: request.info.format)
+    let colors = request.info.highRangeColors
+    let reader = try PNGReader(bytes, limits: request.limits, format: request.info.format, isWide: colors != nil)
     guard reader.width == width, reader.height == height else {
       throw ImageError(.corrupt, format: request.info.format, "corrupt: two headers disagree")
     }
-    return reader.isInterlaced ? reader.interlacedRows(request.control) : PNGRows(reader)
+    let rows: any RowSource = reader.isInterlaced ? reader.interlacedRows(request.control) : PNGRows(reader)
+    return colors.map { HighRangeRows(rows, $0, to: request.colorSpace) } ?? rows
   }
 
   /// Returns the profile, which is compressed; libpng bounds the inflated size.
@@ -48,20 +50,23 @@ final class PNGReader {
   let isInterlaced: Bool
   let hasAlpha: Bool
   let profile: ColorProfile?
+  /// The bytes of a pixel of the rows: RGBA with 8 or 16 bits a component.
+  let bytesPerPixel: Int
 
   // Owned: made in init, destroyed in deinit, used by one thread at a time.
   let reader: OpaquePointer
   private let limits: DecodeLimits
   private let format: ImageFormat
 
-  /// Texts are read only if `keepsText` is set.
+  /// Texts are read only if `keepsText` is set; the rows have 16 bits a component if `isWide` is set.
   init(
     _ bytes: ByteReader,
     limits: DecodeLimits,
     format: ImageFormat,
     keepsText: Bool = false,
+    isWide: Bool = false,
   ) throws(ImageError) {
-    (self.limits, self.format) = (limits, format)
+    (self.limits, self.format, bytesPerPixel) = (limits, format, isWide ? 8 : 4)
     // `bytes` outlives the reader by the contract of `ImageDecoder.open`.
     let reader = unsafe bytes.bytes.withUnsafeBufferPointer {
       unsafe vitrine_png_create($0.baseAddress, $0.count, max(1, limits.metadataByteCount), keepsText ? 1 : 0)
@@ -70,7 +75,7 @@ final class PNGReader {
     else { throw ImageError(.overLimit, format: format, "not enough memory for the PNG decoder") }
     unsafe self.reader = reader
     var info = unsafe vitrine_png_info()
-    let status = unsafe vitrine_png_read_header(reader, &info)
+    let status = unsafe vitrine_png_read_header(reader, &info, isWide ? 1 : 0)
     (width, height) = unsafe (Int(info.width), Int(info.height))
     isInterlaced = unsafe info.interlaced != 0
     hasAlpha = unsafe info.has_alpha != 0
@@ -86,7 +91,7 @@ final class PNGReader {
 
   /// Reads rows; an interlaced file is read seven times into the same memory.
   func read(into rows: MutableElements<UInt8>, bytesPerRow: Int, count: Int, row: Int) throws(ImageError) -> Int {
-    precondition(rows.count >= bytesPerRow * (count - 1) + width * 4)
+    precondition(rows.count >= bytesPerRow * (count - 1) + width * bytesPerPixel)
     // In bounds by the line above: `count` rows of `width` pixels at most.
     let got = unsafe rows.withUnsafeBufferPointer {
       unsafe vitrine_png_read_rows(reader, $0.baseAddress, bytesPerRow, Int32(count))
@@ -130,14 +135,16 @@ final class PNGRows: RowSource {
 extension PNGReader {
   /// Returns the rows of an Adam7 file: all seven passes are needed before the first row is final.
   func interlacedRows(_ control: DecodeControl) -> HeldRows {
-    HeldRows(width: width, height: height, hasAlpha: hasAlpha) { (pixels, wholeRows) throws(ImageError) in
+    HeldRows(width: width, height: height, hasAlpha: hasAlpha, bytesPerPixel: bytesPerPixel) {
+      (pixels, wholeRows) throws(ImageError) in
       for pass in 0..<7 {
         var row = 0
         while row < self.height {
           try control.check()
           let count = min(64, self.height - row)
-          let rows = pixels.rows(from: row, count: count, width: self.width)
-          row += try self.read(into: rows, bytesPerRow: self.width * 4, count: count, row: row)
+          let length = self.width * self.bytesPerPixel
+          let rows = pixels.extracting(row * length..<(row + count) * length)
+          row += try self.read(into: rows, bytesPerRow: length, count: count, row: row)
           // Each pass covers the whole picture, from coarse to fine.
           if pass == 0 { wholeRows = row }
         }

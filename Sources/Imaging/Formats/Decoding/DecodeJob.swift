@@ -65,6 +65,8 @@ package struct DecodeJob: Sendable {
     var total = memory.total(output: output, decodesInPlace: isWhole)
       .addingSaturating(host?.holdsInput ?? true ? image.byteCount : 0)
       .addingSaturating(4 * (info.colorProfile?.data.count ?? 0))
+      // The result with 16 bits a component.
+      .addingSaturating(info.highRangeColors == nil ? 0 : (plan.width * plan.height).multipliedSaturating(by: 8))
     let threads = total.addingSaturating((threadCount - 1) * DecodeThreads.byteCount)
     if threads <= options.limits.memoryByteCount { total = threads } else { threadCount = 1 }
     try options.limits.check(memory: total, of: info)
@@ -113,6 +115,7 @@ extension DecodeOptions {
       control: job.control,
       resampling: resampling,
       colorSpace: colorSpace,
+      measuresPeak: region == nil && info.frameCount == 1,
       storage: { [host = job.host] in host?.storage(byteCount: $0) },
     )
   }

@@ -194,13 +194,14 @@ public struct RowRequest: Sendable {
     return factor < PlaneMeans.leastFactor ? 1 : factor
   }
 
-  /// The request for all pixels at their own size.
+  /// The request for all pixels at their own size, to be drawn onto a canvas, which has the file's colours, or sRGB in place
+  /// of high dynamic range.
   package var unscaled: RowRequest {
     RowRequest(
       info: info,
       frame: frame,
       minimumScale: 1,
-      colorSpace: colorSpace,
+      colorSpace: info.highRangeColors == nil ? colorSpace : .sRGB,
       limits: limits,
       threadCount: threadCount,
       control: control,

@@ -96,6 +96,18 @@ package enum ISOMediaFile {
     return count < Int32.max ? Int(count) : 0
   }
 
+  /// Returns the brightest content in nits, by the first box of a picture's properties that says it: the maximum content
+  /// light level (`clli`), or else the maximum of the mastering display (`mdcv`; ISO/IEC 23008-12, 6.5.34 and 6.5.35).
+  ///
+  /// Complexity: O(boxes).
+  package static func peak(_ file: ByteReader) -> Double? {
+    let properties = first("meta", in: file).flatMap { first("iprp", in: $0.slice(4, $0.count - 4)) }
+      .flatMap { first("ipco", in: $0) }
+    guard let properties else { return nil }
+    if let level = first("clli", in: properties)?.bigEndian16(at: 0), level > 0 { return Double(level) }
+    return first("mdcv", in: properties)?.bigEndian32(at: 16).map { Double($0) / 10_000 }
+  }
+
   /// Returns the content of the first box of a type.
   private static func first(_ type: String, in bytes: ByteReader) -> ByteReader? {
     var offset = 0

@@ -17,6 +17,8 @@ struct PNGHeader {
   ///
   /// It takes precedence over a profile.
   private(set) var codePoints: ColorEncoding?
+  /// The colours of high dynamic range, by `cICP`.
+  private(set) var highRangeColors: HighRangeColors?
   private var isSRGB = false
   private var chromaticities: ColorEncoding?
   private var gamma: Double?
@@ -59,6 +61,7 @@ struct PNGHeader {
     }
     var (frames, hasEnd) = (0, false)
     var orientations: (exif: Orientation?, xmp: Orientation?)
+    var range = HighRangeChunks()
     for chunk in Self.chunks(bytes) {
       let body = chunk.body
       switch chunk.type {
@@ -74,10 +77,10 @@ struct PNGHeader {
         (bitDepth, self.colorType, isInterlaced) = (Int(depth), colorType, interlace != 0)
       case Chunk.tRNS: hasTransparency = true
       case Chunk.iCCP: hasProfile = true
-      case Chunk.cICP:
-        if let primaries = body.byte(at: 0), let transfer = body.byte(at: 1), body.byte(at: 2) == 0 {
-          codePoints = ColorEncoding(primaries: primaries, transfer: transfer)
-        }
+      case Chunk.cICP where body.byte(at: 2) == 0:
+        range.codePoints = body.byte(at: 0).flatMap { primaries in body.byte(at: 1).map { (primaries, $0) } }
+      case Chunk.cLLI: range.content = body.bigEndian32(at: 0).flatMap { $0 > 0 ? $0 : nil }
+      case Chunk.mDCV: range.display = body.bigEndian32(at: 16)
       case Chunk.sRGB: isSRGB = true
       case Chunk.gAMA:
         // A gamma beyond these bounds is nonsense.
@@ -99,12 +102,29 @@ struct PNGHeader {
       default: break
       }
     }
+    codePoints = range.codePoints.flatMap { ColorEncoding(primaries: $0.primaries, transfer: $0.transfer) }
+    highRangeColors = range.colors
     orientation = orientations.exif ?? orientations.xmp ?? .up
     // A whole file has the frames that it has, whatever its header declares.
     if hasEnd { frameCount = min(frameCount, frames) }
     if frameCount == 0 { (duration, loopCount) = (0, 1) }
     // A declared animation without frames has only the default picture.
     if frames == 0, hasEnd { beginsWithDefaultPicture = true }
+  }
+
+  /// The chunks of high dynamic range, which may come in any order.
+  private struct HighRangeChunks {
+    var codePoints: (primaries: UInt8, transfer: UInt8)?
+    /// The brightest of the content (`cLLI`) and of the mastering display (`mDCV`), in ten thousandths of a nit.
+    var content: UInt32?
+    var display: UInt32?
+
+    var colors: HighRangeColors? {
+      codePoints.flatMap { points in
+        let peak = (content ?? display).map { Double($0) / 10_000 }
+        return HighRangeColors(primaries: Int(points.primaries), transfer: Int(points.transfer), peak: peak)
+      }
+    }
   }
 
   /// The keyword of an uncompressed packet of XMP.
@@ -172,6 +192,8 @@ struct PNGHeader {
     static let iTXt = number("iTXt")
     static let tEXt = number("tEXt")
     static let cICP = number("cICP")
+    static let cLLI = number("cLLI")
+    static let mDCV = number("mDCV")
     static let sRGB = number("sRGB")
     static let gAMA = number("gAMA")
     static let cHRM = number("cHRM")

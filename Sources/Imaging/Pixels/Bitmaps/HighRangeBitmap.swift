@@ -1,13 +1,5 @@
 import VitrineRuntime
 
-/// The range of brightness of a decoded image.
-public enum DynamicRange: String, Hashable, Sendable, CaseIterable {
-  /// Up to the white of a page.
-  case standard
-  /// Brighter than that where the file has it and the system can decode it: on Apple's platforms, with ImageIO.
-  case high
-}
-
 /// Decoded pixels that may be brighter than white: RGBA in linear light, with the primaries of Display P3.
 ///
 /// A component of 1 is the white of a page; the brightest is ``headroom``. Colours are multiplied by alpha, and may be

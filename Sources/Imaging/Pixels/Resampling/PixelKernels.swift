@@ -112,6 +112,28 @@ extension PixelKernels {
     }
   }
 
+  /// Adds components of 16 bits as 0 to 255, times coverage if there is any, to sums.
+  static func addWide(_ source: Elements<UInt16>, into sums: MutableElements<Float>, hasAlpha: Bool) {
+    sums.update(with: source) { pixel, old in
+      var value = SIMD4<Float>(pixel) * (1 / 257)
+      guard hasAlpha else { return old + value }
+      let coverage = value.w
+      value *= coverage / 255
+      value.w = coverage
+      return old + value
+    }
+  }
+
+  /// Rounds pixels of 0 to 255 to 16 bits a component with straight alpha.
+  static func round(_ line: Elements<Float>, into output: MutableElements<UInt16>, hasAlpha: Bool) {
+    output.update(with: line) { pixel, _ in
+      var value = hasAlpha ? straightened(pixel) : pixel
+      if !hasAlpha { value.w = 255 }
+      let scaled = (value * 257).clamped(lowerBound: SIMD4(repeating: 0), upperBound: SIMD4(repeating: 65_535))
+      return SIMD4<UInt16>(scaled.rounded(.toNearestOrEven))
+    }
+  }
+
   /// Rounds pixels of 0 to 255 to bytes with straight alpha; the contents of `line` are lost.
   static func round(_ line: MutableElements<Float>, into output: MutableElements<UInt8>, layout: PixelLayout) {
     if layout == .colorAndAlpha { straighten(line) }

@@ -65,14 +65,13 @@ final class Resampler {
     outputWidth: Int,
     outputHeight: Int,
     options: ResamplingOptions = ResamplingOptions(),
+    isWide: Bool = false,
     kernels: PixelKernels = .best,
   ) {
-    self.outputWidth = outputWidth
-    self.outputHeight = outputHeight
-    self.kernels = kernels
-    layout = source.layout
-    // Ink is not light.
-    usesLinearLight = options.usesLinearLight && source.layout != .ink
+    (self.outputWidth, self.outputHeight) = (outputWidth, outputHeight)
+    (self.kernels, layout) = (kernels, source.layout)
+    // Ink is not light, and rows of 16 bits are not in sRGB.
+    usesLinearLight = options.usesLinearLight && source.layout != .ink && !isWide
     let (filter, crop) = (options.filter, source.crop)
     let factorX = Self.factor(filter, crop.width / Double(outputWidth))
     let factorY = Self.factor(filter, crop.height / Double(outputHeight))
@@ -90,7 +89,7 @@ final class Resampler {
         factorX: factorX,
         factorY: factorY,
         hasAlpha: layout == .colorAndAlpha,
-        usesLinearLight: usesLinearLight,
+        sumsFloats: usesLinearLight || isWide,
       )
     let width = (columns.count + factorX - 1) / factorX
     let height = (rows.count + factorY - 1) / factorY
@@ -111,7 +110,7 @@ final class Resampler {
       averaged: source.averaged * Double(factorY),
     )
     let rowLength = width * 4
-    let staysBytes = kernels.prefersBytes && box == nil && !usesLinearLight && layout != .colorAndAlpha
+    let staysBytes = kernels.prefersBytes && box == nil && !usesLinearLight && !isWide && layout != .colorAndAlpha
     let taps = vertical.mostTaps
     ring =
       staysBytes
@@ -149,10 +148,33 @@ final class Resampler {
     guard sourceRow >= firstRow, sourceRow <= lastRow else { return }
     guard keep(row.extracting(columns.lowerBound * 4..<columns.upperBound * 4)) else { return }
     filterRow += 1
-    while nextOutput < outputHeight, vertical.starts[nextOutput] + vertical.counts[nextOutput] <= filterRow {
-      filter(nextOutput)
-      nextOutput += 1
+    while filterNext() {
+      if usesLinearLight {
+        PixelKernels.encode(sums.elements.elements, into: output.elements, hasAlpha: layout == .colorAndAlpha)
+      } else {
+        PixelKernels.round(sums.elements, into: output.elements, layout: layout)
+      }
       try emit(output.elements)
+    }
+  }
+
+  /// Adds the next source row of 16 bits a component, of a resampler that was made for such rows.
+  func push<E: Error>(wide row: Elements<UInt16>, emit: (Elements<UInt16>) throws(E) -> Void) throws(E) {
+    defer { sourceRow += 1 }
+    guard sourceRow >= firstRow, sourceRow <= lastRow, case .floats(let ring) = ring else { return }
+    let pixels = row.extracting(columns.lowerBound * 4..<columns.upperBound * 4)
+    let hasAlpha = layout == .colorAndAlpha
+    if let box {
+      guard box.push(wide: pixels, into: ring.row(filterRow)) else { return }
+    } else {
+      ring.row(filterRow).update(repeating: 0)
+      PixelKernels.addWide(pixels, into: ring.row(filterRow), hasAlpha: hasAlpha)
+    }
+    filterRow += 1
+    while filterNext() {
+      let line = OwnedElements<UInt16>(repeating: 0, count: sums.elements.count)
+      PixelKernels.round(sums.elements.elements, into: line.elements, hasAlpha: hasAlpha)
+      try emit(line.elements.elements)
     }
   }
 
@@ -177,8 +199,11 @@ final class Resampler {
     return true
   }
 
-  /// Makes an output row from those in the ring.
-  private func filter(_ row: Int) {
+  /// Makes the sums of the next output row from the rows in the ring; returns `false` if some are missing.
+  private func filterNext() -> Bool {
+    let row = nextOutput
+    guard row < outputHeight, vertical.starts[row] + vertical.counts[row] <= filterRow else { return false }
+    nextOutput += 1
     let (first, weights) = (vertical.starts[row], vertical[row])
     let (line, sums) = (line.elements, sums.elements)
     switch ring {
@@ -188,10 +213,6 @@ final class Resampler {
       kernels.combine(ring.rows(from: first, count: weights.count), weights: weights, into: line)
     }
     kernels.filterAcross(line.elements, weights: horizontal, into: sums)
-    if usesLinearLight {
-      PixelKernels.encode(sums.elements, into: output.elements, hasAlpha: layout == .colorAndAlpha)
-    } else {
-      PixelKernels.round(sums, into: output.elements, layout: layout)
-    }
+    return true
   }
 }

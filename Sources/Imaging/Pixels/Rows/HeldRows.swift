@@ -5,7 +5,7 @@ import VitrineRuntime
 /// Nothing is decoded before the first row is read. A caller that needs all rows as they are calls ``decode(into:)``,
 /// which avoids a second copy.
 package final class HeldRows: RowSource {
-  /// Writes all `4 * width * height` bytes, which are zero before.
+  /// Writes all bytes of the pixels, which are zero before.
   ///
   /// Counts the whole rows from the top, for the case that it throws.
   package typealias Fill = (_ pixels: MutableElements<UInt8>, _ wholeRows: inout Int) throws(ImageError) -> Void
@@ -23,13 +23,17 @@ package final class HeldRows: RowSource {
   package var damage: ImageError? { failure ?? knownDamage }
   private let knownDamage: ImageError?
   private let fill: Fill
+  private let bytesPerPixel: Int
   /// The rows, from the first read on.
   private var pixels: ZeroedMemory?
   private var wholeRows = 0
   private var failure: ImageError?
   private var row = 0
 
-  /// `part` places the rows within a picture of another size; `damage` is known before a row is read.
+  /// Makes rows that `fill` decodes.
+  ///
+  /// `part` places the rows within a picture of another size; `damage` is known before a row is read. Pixels of eight
+  /// bytes are for ``HighRangeRows``.
   package init(
     width: Int,
     height: Int,
@@ -39,8 +43,10 @@ package final class HeldRows: RowSource {
     colorSpace: ColorSpace? = nil,
     isUpright: Bool = false,
     isAveraged: Bool = false,
+    bytesPerPixel: Int = 4,
     fill: @escaping Fill,
   ) {
+    self.bytesPerPixel = bytesPerPixel
     knownDamage = damage
     (self.colorSpace, self.isUpright, self.isAveraged) = (colorSpace, isUpright, isAveraged)
     origin = part.map { ($0.x, $0.y) } ?? (0, 0)
@@ -72,13 +78,14 @@ package final class HeldRows: RowSource {
   package func read(into target: UnsafeMutableRawBufferPointer, bytesPerRow: Int, count: Int) throws(ImageError) -> Int
   {
     if pixels == nil {
-      let memory = ZeroedMemory(byteCount: 4 * width * height)
+      let memory = ZeroedMemory(byteCount: bytesPerPixel * width * height)
       pixels = memory
       (wholeRows, failure) = decode(intoZeros: memory.elements)
     }
     let count = min(count, wholeRows - row)
     if count <= 0, let failure { throw failure }
-    guard count > 0, let source = pixels?.elements.rows(from: row, count: count, width: width) else { return 0 }
+    let length = bytesPerPixel * width
+    guard count > 0, let source = pixels?.elements.extracting(row * length..<(row + count) * length) else { return 0 }
     unsafe MutableElements(target).update(rows: count, of: source.elements, bytesPerRow: bytesPerRow)
     row += count
     return count

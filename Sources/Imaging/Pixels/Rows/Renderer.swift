@@ -11,6 +11,8 @@ struct Renderer {
   let control: DecodeControl
   var resampling = ResamplingOptions()
   var colorSpace = ColorSpace.sRGB
+  /// False if a result of high dynamic range must fit others of the same file: tiles, or frames.
+  var measuresPeak = true
   /// Returns storage of a number of bytes for the pixels of the result; `nil` to use other memory.
   var storage: (Int) -> PixelStorage? = { _ in nil }
 
@@ -26,6 +28,7 @@ struct Renderer {
     }
     // An image that is damaged and must be whole needs no rendering.
     if !acceptsPartial, let damage = source.damage { throw damage }
+    if let source = source as? HighRangeRows { return try render(source, acceptsPartial: acceptsPartial) }
     let height = info.orientation.applied(width: plan.width, height: plan.height).height
     let transform = ColorTransform(of: source, info, to: colorSpace)
     var damage: ImageError?
@@ -164,7 +167,7 @@ struct Renderer {
   }
 
   /// Returns the delivered pixels that are the output without filtering; `nil` if they must be filtered.
-  private func part(
+  func part(
     of source: any RowSource,
     _ crop: PixelRect,
     width: Int,
@@ -206,6 +209,30 @@ struct Renderer {
     height: Int,
     _ writer: inout some RowWriter,
   ) throws(ImageError) {
+    let resampler = try resampler(of: source, crop, width: width, height: height)
+    var unchecked = 0
+    try forEachRow(source, through: resampler.lastRow, &writer) { (row, writer) throws(ImageError) in
+      try resampler.push(row.elements) { (finished) throws(ImageError) in
+        // Enlarging makes many rows of a few.
+        unchecked += width
+        if unchecked > Self.pixelsPerCheck {
+          unchecked = 0
+          try control.check()
+        }
+        transform?.apply(to: finished)
+        writer.write(finished.elements)
+      }
+    }
+  }
+
+  /// Returns the resampler from the rows of a source to the output.
+  func resampler(
+    of source: any RowSource,
+    _ crop: PixelRect,
+    width: Int,
+    height: Int,
+    isWide: Bool = false,
+  ) throws(ImageError) -> Resampler {
     let scaleX = source.extentWidth / Double(info.storedWidth)
     let scaleY = source.extentHeight / Double(info.storedHeight)
     let (left, top) = (crop.x * scaleX - Double(source.origin.x), crop.y * scaleY - Double(source.origin.y))
@@ -213,7 +240,7 @@ struct Renderer {
     guard left >= -0.5, top >= -0.5, left + crop.width * scaleX <= Double(source.width) + 0.5,
       top + crop.height * scaleY <= Double(source.height) + 0.5
     else { throw lacks(source) }
-    let resampler = Resampler(
+    return Resampler(
       Resampler.Source(
         width: source.width,
         height: source.height,
@@ -229,20 +256,8 @@ struct Renderer {
       outputWidth: width,
       outputHeight: height,
       options: resampling,
+      isWide: isWide,
     )
-    var unchecked = 0
-    try forEachRow(source, through: resampler.lastRow, &writer) { (row, writer) throws(ImageError) in
-      try resampler.push(row.elements) { (finished) throws(ImageError) in
-        // Enlarging makes many rows of a few.
-        unchecked += width
-        if unchecked > Self.pixelsPerCheck {
-          unchecked = 0
-          try control.check()
-        }
-        transform?.apply(to: finished)
-        writer.write(finished.elements)
-      }
-    }
   }
 
   /// Reads rows up to `last` and calls `body` with each.
@@ -282,7 +297,7 @@ struct Renderer {
     .impossible(info.format, "\(source.width)x\(source.height) pixels at \(source.origin.x),\(source.origin.y)")
   }
 
-  private func ended(_ row: Int, _ height: Int) -> ImageError {
+  func ended(_ row: Int, _ height: Int) -> ImageError {
     ImageError(.truncated, format: info.format, "truncated: the picture ends at row \(row) of \(height)")
   }
 }

@@ -68,8 +68,8 @@ typedef struct {
 /// Of the ancillary chunks, keeps only the profile and, with `keep_text`, the texts.
 vitrine_png_reader *vitrine_png_create(const uint8_t *data, size_t length, size_t chunk_limit, int keep_text);
 void vitrine_png_destroy(vitrine_png_reader *);
-/// Reads up to the first image data and sets up the conversion to RGBA with 8 bits.
-int vitrine_png_read_header(vitrine_png_reader *, vitrine_png_info *);
+/// Reads up to the first image data and sets up the conversion to RGBA with 8 bits, or 16 in the order of the machine.
+int vitrine_png_read_header(vitrine_png_reader *, vitrine_png_info *, int is_wide);
 /// Returns the number of rows read, or a negative status. An interlaced image is read in seven passes into the same
 /// rows.
 int vitrine_png_read_rows(vitrine_png_reader *, uint8_t *rows, size_t stride, int count);
