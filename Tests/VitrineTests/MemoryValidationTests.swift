@@ -55,6 +55,32 @@ struct MemoryValidationTests {
     clock.advance(by: .seconds(61))
   }
 
+  /// Another size of a stale image is on its way, with all bytes: they say whether the image in memory is still current.
+  @Test(arguments: Missing.allCases, [1, 2])
+  func aValidationJoinsBytesThatAreOnTheirWay(missing: Missing, version: Int) async throws {
+    let pipeline = pipeline(missing)
+    let known = request(missing, side: 8)
+    try await loadFirst(known, pipeline)
+    let larger = load(request(missing), from: pipeline)
+    let transfer = try await loader.nextLoad(of: Self.url)
+    #expect(transfer.request.headers["If-None-Match"] == nil)
+
+    let same = pipeline.imageTask(for: known)
+    let file = Pictures.file(0, version)
+    transfer.respond(headers: [
+      "Cache-Control": "max-age=60", "ETag": "\"\(version)\"", "Content-Length": "\(file.count)",
+    ])
+    transfer.send(file.prefix(9))
+    // It has joined once it hears of the transfer.
+    try await until { same.progress.completed > 0 }
+    transfer.send(file.dropFirst(9))
+    transfer.finish()
+
+    #expect(Pictures.name(of: try await larger.value.image)?.version == version)
+    #expect(Pictures.name(of: try await same.image)?.version == version)
+    #expect(loader.counts.loads == 2)
+  }
+
   @Test(arguments: Missing.allCases)
   func a304RenewsEverySizeInMemoryWithoutADecode(missing: Missing) async throws {
     let pipeline = pipeline(missing)

@@ -179,7 +179,8 @@ final class LoadContext: PlanContext, @unchecked Sendable {
 
   /// Returns the load of a request's bytes; a new one does not look on disk if `original` is known.
   ///
-  /// With ``StoredOriginal/head(_:)``, a response that confirms the bytes has none.
+  /// With ``StoredOriginal/head(_:)``, a response that confirms the bytes has none. Bytes that are on their way to another
+  /// caller are joined instead: they say, too, whether the known ones are still current.
   func bytesLoad(
     _ request: ImageRequest,
     original: StoredOriginal = .unknown,
@@ -189,8 +190,9 @@ final class LoadContext: PlanContext, @unchecked Sendable {
     let request = varied(request)
     // The known entry belongs to another variant.
     let isOther = request.keys.fetch != known
-    let (original, record) = isOther ? (.unknown, nil) : (original, record)
     let sharedKey = bytesKey(of: request)
+    let isOnItsWay = original.head != nil && bytes.isRunning(sharedKey)
+    let (original, record) = isOther || isOnItsWay ? (.unknown, nil) : (original, record)
     let key = shared(
       original.head.map { sharedKey.validating($0.contentID) } ?? sharedKey,
       request.alternatives == nil,

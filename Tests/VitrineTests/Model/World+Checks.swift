@@ -152,8 +152,11 @@ extension World {
   func checkLoadIsNeeded(_ load: StepLoad, _ flight: Flight) {
     let (name, policy) = Wish.policies[flight.way]
     if policy == .cacheOnly { fail("a server was asked for \(name)") }
+    // Without a disk, what confirms an image in memory brings no bytes to others, who fetch them beside it.
+    let countsValidations = options.hasDisk || isValidation(load)
     let others = loader.running.filter {
       $0 !== load && !$0.isCancelled && self.flight(of: $0) == flight && isRepeat($0) == isRepeat(load)
+        && (countsValidations || !isValidation($0))
     }
     let most = options.servesWhileRevalidating ? 1 : 0
     if others.count > most, !hasDetached(flight.address, others) {

@@ -253,6 +253,9 @@ final class World: @unchecked Sendable {
     Wish.policies[flight(of: load).way].policy != .reload && load.request.headers["Cache-Control"] == "no-cache"
   }
 
+  /// Whether a load asks if known bytes are still current.
+  func isValidation(_ load: StepLoad) -> Bool { load.request.headers["If-None-Match"] != nil }
+
   /// In the middle of decoding or processing anything may happen on other threads.
   private func whileWorking(on bytes: Data?) {
     if let bytes { checkWorkIsWanted(bytes) }
