@@ -117,7 +117,9 @@ extension World {
         word.flight == wish.flight && word.failure == .undecodable
           && tickets.contains { other in
             guard other !== ticket, other.wish.flight == wish.flight, let begun = other.begun else { return false }
-            return begun <= word.ended && (other.continues || other.ended.map { $0 >= since } ?? true)
+            // The verdict on bytes for the disk is a pending write, which outlives its prefetch.
+            let isPending = other.prefetcher == 1 && other.ended.map { $0 >= word.ended } ?? true
+            return begun <= word.ended && (other.continues || isPending || other.ended.map { $0 >= since } ?? true)
           }
       }
     }
