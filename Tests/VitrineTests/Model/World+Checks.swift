@@ -206,6 +206,11 @@ extension World {
     if pipeline.loadCount > 0 { fail("\(pipeline.loadCount) loads are under way for nobody") }
   }
 
+  /// Whether an image in memory is being revalidated, without bytes for others, who wait for another load.
+  private func isValidated(_ flight: Flight) -> Bool {
+    loader.running.contains { !$0.isCancelled && self.flight(of: $0) == flight && isValidation($0) }
+  }
+
   private func checkPriority(_ load: StepLoad) {
     let flight = flight(of: load)
     let waiting = waiting(for: flight)
@@ -215,7 +220,7 @@ extension World {
     guard let highest = priorities.max() else { return fail("load \(load.number) of \(flight) is for nobody") }
     if load.priority > highest { fail("load \(load.number) is \(load.priority), those who wait are \(highest)") }
     guard let transfer = transfers[ObjectIdentifier(load)], transfer.requiresExactPixels,
-      !hasDetached(flight.address, [load])
+      !hasDetached(flight.address, [load]), options.hasDisk || !isValidated(flight)
     else { return }
     let certain = transfer.certain.filter(\.isWaiting)
     if let least = certain.map(effectivePriority).max(), load.priority < least {
