@@ -42,7 +42,7 @@ public struct AVIFDecoder: ImageDecoder, VitrineDecoder, FrameDecoding {
     info.colorModel = reader.isGray ? .gray : .rgb
     info.workingByteCount = reader.workingByteCount
     info.colorProfile = reader.profile(byteLimit: limits.metadataByteCount)
-    info.highRangeColors = reader.highRange(info.colorProfile)
+    info.highRangeColors = unsafe reader.highRange(info.colorProfile, peak: ISOMediaFile.peak(ByteReader(bytes)))
     return info
   }
 

@@ -9,8 +9,6 @@ final class AVIFReader {
   private let decoder: UnsafeMutablePointer<avifDecoder>
   private let view: UnsafeMutablePointer<avifImage>
   private let isTruncated: Bool
-  /// The brightest content in nits, if the boxes say.
-  private let peak: Double?
   /// The frame that the decoder's picture is; `nil` for none.
   private var decoded: Int?
   /// The decoded picture shrunk, if that was asked for.
@@ -29,7 +27,6 @@ final class AVIFReader {
   ) throws(ImageError) {
     try AVIFDecoder.library.check()
     isTruncated = unsafe ISOMediaFile.isTruncated(ByteReader(bytes))
-    peak = unsafe ISOMediaFile.peak(ByteReader(bytes))
     guard let decoder = unsafe avifDecoderCreate(), let view = unsafe avifImageCreateEmpty() else {
       throw ImageError(.overLimit, format: .avif, "not enough memory for the AVIF decoder")
     }
@@ -115,7 +112,9 @@ final class AVIFReader {
   }
 
   /// The colours of high dynamic range, by the profile or else by code points; `nil` for others.
-  func highRange(_ profile: ColorProfile?) -> HighRangeColors? {
+  ///
+  /// `peak` is the brightest content in nits, if the file says.
+  func highRange(_ profile: ColorProfile?, peak: Double?) -> HighRangeColors? {
     let image = unsafe image
     guard unsafe image.icc.size == 0 else { return profile?.highRange(peak: peak) }
     return unsafe HighRangeColors(

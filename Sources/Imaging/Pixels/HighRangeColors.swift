@@ -1,6 +1,6 @@
 import VitrineRuntime
 
-/// The range of brightness of a decoded image.
+/// The range of brightness of an image, or of a file.
 public enum DynamicRange: String, Hashable, Sendable, CaseIterable {
   /// Up to the white of a page.
   case standard

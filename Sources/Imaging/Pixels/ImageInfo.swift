@@ -44,6 +44,8 @@ public struct ImageInfo: Sendable, Hashable {
   public var workingByteCount: Int?
 
   /// The dynamic range of the file, by its curve: high for PQ and HLG.
+  ///
+  /// On Apple's platforms, where ImageIO reads the other formats, it is known of PNG alone.
   public var dynamicRange: DynamicRange { highRangeColors == nil ? .standard : .high }
   /// The brightest content as a multiple of white (203 nits), at least 1; `nil` if the file does not say, and for
   /// standard range.

@@ -19,15 +19,15 @@ struct Histogram: Sendable {
   }
 
   /// Writes it as Prometheus' text format has it.
-  func write(_ name: String, labels: String = "", to text: inout String) {
+  func write(_ name: String, labels: String = "", to text: inout MetricsText) {
     let prefix = labels.isEmpty ? "" : labels + ","
     var total = 0
     for (bound, bucket) in zip(Self.bounds, buckets) {
       total += bucket
-      text += "\(name)_bucket{\(prefix)le=\"\(bound)\"} \(total)\n"
+      text.add("\(name)_bucket{\(prefix)le=\"\(bound)\"} \(total)\n")
     }
-    text += "\(name)_bucket{\(prefix)le=\"+Inf\"} \(count)\n"
+    text.add("\(name)_bucket{\(prefix)le=\"+Inf\"} \(count)\n")
     let suffix = labels.isEmpty ? "" : "{\(labels)}"
-    text += "\(name)_sum\(suffix) \(sum)\n\(name)_count\(suffix) \(count)\n"
+    text.add("\(name)_sum\(suffix) \(sum)\n\(name)_count\(suffix) \(count)\n")
   }
 }

@@ -65,15 +65,11 @@ final class ServerMetrics: Sendable {
     text.single("vitrine_purges_total", "counter", "Purged sources.", counts.purges)
     text.single("vitrine_missed_events_total", "counter", "Events of stages that were not counted.", counts.missed)
     text.begin("vitrine_request_duration_seconds", "histogram", "Time from the request line to the end of sending.")
-    var histograms = ""
-    counts.requests.write("vitrine_request_duration_seconds", to: &histograms)
-    text.add(histograms)
+    counts.requests.write("vitrine_request_duration_seconds", to: &text)
     text.begin("vitrine_stage_duration_seconds", "histogram", "Time of each stage of making an image.")
-    histograms = ""
     for (stage, histogram) in counts.stages.sorted(by: { $0.key < $1.key }) {
-      histogram.write("vitrine_stage_duration_seconds", labels: "stage=\"\(stage)\"", to: &histograms)
+      histogram.write("vitrine_stage_duration_seconds", labels: "stage=\"\(stage)\"", to: &text)
     }
-    text.add(histograms)
     text.single("vitrine_connections", "gauge", "Open connections.", gauges.connections)
     text.single("vitrine_running", "gauge", "Images that are being made.", gauges.running)
     text.single("vitrine_waiting", "gauge", "Images that wait for their source or for their turn.", gauges.waiting)
@@ -83,7 +79,7 @@ final class ServerMetrics: Sendable {
     text.single("vitrine_body_bytes", "gauge", "Bytes of images that are sent or kept in memory.", gauges.bodyBytes)
     text.single("vitrine_ready", "gauge", "1 if new requests are welcome.", gauges.isReady ? 1 : 0)
     if let cache = gauges.cache { Self.add(cache, warnings: counts.cacheWarnings, to: &text) }
-    text.add(TierMetrics.text(gauges.tiers))
+    TierMetrics.add(gauges.tiers, to: &text)
     text.begin("vitrine_build_info", "gauge", "The version of the server.")
     text.add("vitrine_build_info{version=\"\(ThumbnailServer.version)\"} 1\n")
     ProcessMetrics.add(to: &text)

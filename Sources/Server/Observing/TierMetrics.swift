@@ -48,17 +48,15 @@ enum TierMetrics {
     },
   ]
 
-  /// Returns a line for each metric and tier; nothing without tiers.
-  static func text(_ tiers: [Tier]) -> String {
-    guard !tiers.isEmpty else { return "" }
-    var text = ""
+  /// Adds a line for each metric and tier; nothing without tiers.
+  static func add(_ tiers: [Tier], to text: inout MetricsText) {
+    guard !tiers.isEmpty else { return }
     for metric in metrics {
       let name = "vitrine_tier_\(metric.name)"
-      text += "# HELP \(name) \(metric.help)\n# TYPE \(name) \(metric.type)\n"
+      text.begin(name, metric.type, metric.help)
       for tier in tiers where tier.isRemote || !metric.isRemote {
-        text += "\(name){tier=\"\(tier.name)\"} \(metric.value(tier))\n"
+        text.add("\(name){tier=\"\(tier.name)\"} \(metric.value(tier))\n")
       }
     }
-    return text
   }
 }

@@ -11,7 +11,7 @@ public struct RequestError: Error, Hashable, CustomStringConvertible {
   public let text: String
   /// The kind of the error, which logs and metrics name.
   package let code: String
-  /// What the server knows beside the text, for its log only.
+  /// The details for the server's log, which clients do not get.
   package let reason: String?
 
   /// Makes an error.

@@ -13,13 +13,14 @@ struct ToneMap: Sendable {
   private let luminance: SIMD4<Float>
   /// The factor of the tone curve, by the largest component; `nil` if nothing is brighter than white.
   private let tone: SampledCurve?
-  private let columns: [SIMD4<Float>]
+  /// The change of primaries.
+  private let columns: Columns
   private let gamut: GamutCompression?
 
   /// The share of the pixels that may be brighter than the measured peak.
   private static let brightShare = 0.001
   /// Components have 16 bits, and the light of every 16th is known.
-  private static let (levelShift, levelCount) = (4, 4_096)
+  private static let levelShift = 4
 
   /// Makes a map.
   ///
@@ -32,8 +33,8 @@ struct ToneMap: Sendable {
     let light = colors.primaries.primaryLight ?? .identity
     // All have the white of D65.
     let back = target.encoding.primaryLight?.inverse ?? .identity
-    columns = Matrix3(columns: light.columns.map { back.applied(to: $0) }).columns.map(\.vector)
-    luminance = light.rows[1].vector
+    columns = Columns(Matrix3(columns: light.columns.map { back.applied(to: $0) }))
+    luminance = SIMD4(Float(light.rows[1][0]), Float(light.rows[1][1]), Float(light.rows[1][2]), 0)
     gamut = colors.primaries.hasPrimaries(of: target.encoding) ? nil : GamutCompression(target)
     switch colors.transfer {
     case .pq: (levels, system) = (Self.quantized, nil)
@@ -53,7 +54,7 @@ struct ToneMap: Sendable {
 
   private static func levels(_ light: (Double) -> Double) -> [Float] {
     // One more, so that the last has a successor.
-    (0...levelCount + 1).map { Float(light(min(1, Double($0 << levelShift) / 65_535))) }
+    (0...(1 << (16 - levelShift)) + 1).map { Float(light(min(1, Double($0 << levelShift) / 65_535))) }
   }
 
   /// Returns the factor for light of a multiple of white, the brightest of which becomes white.
@@ -91,15 +92,17 @@ struct ToneMap: Sendable {
   }
 
   /// Returns the light of a pixel as multiples of white, with the primaries of the target; below 0 beyond its gamut.
+  @inline(__always)
   private func light(_ pixel: SIMD4<UInt16>) -> SIMD4<Float> {
-    var light = SIMD4<Float>()
-    for component in 0..<3 {
-      let (value, mask) = (Int(pixel[component]), (1 << Self.levelShift) - 1)
-      let (place, rest) = (value >> Self.levelShift, Float(value & mask) / Float(mask + 1))
-      light[component] = levels[place] + (levels[place + 1] - levels[place]) * rest
-    }
+    var light = SIMD4(level(pixel.x), level(pixel.y), level(pixel.z), 0)
     if let system { light *= system.value((light * luminance).sum()) }
-    return columns[0] * light.x + columns[1] * light.y + columns[2] * light.z
+    return columns.product(light)
+  }
+
+  @inline(__always)
+  private func level(_ value: UInt16) -> Float {
+    let (place, rest) = (Int(value >> Self.levelShift), Float(value & (1 << Self.levelShift - 1)))
+    return levels[place] + (levels[place + 1] - levels[place]) * (rest / Float(1 << Self.levelShift))
   }
 
   /// Shows pixels: RGBA of 16 bits with straight alpha becomes RGBA of 8 bits, which has as many elements.
@@ -117,8 +120,9 @@ struct ToneMap: Sendable {
   }
 
   /// Returns light of 0 to 1 for light of the target's primaries.
+  @inline(__always)
   private func shown(_ light: SIMD4<Float>) -> SIMD4<Float> {
-    let largest = light.max()
+    let largest = max(light.x, light.y, light.z)
     // Brighter pixels than the peak have the brightness of the peak.
     let isBright = largest > tone?.limit ?? 1
     let color = light * (isBright ? 1 / largest : tone?.value(largest) ?? 1)
@@ -166,8 +170,20 @@ struct SampledCurve: Sendable {
 struct GamutCompression: Sendable {
   private static let kept: Float = 0.95
   private static let steps = 14
-  private let toCones: [SIMD4<Float>]
-  private let fromCones: [SIMD4<Float>]
+  /// The conversions from linear light to the light of the cones, and back.
+  private let toCones: Columns
+  private let fromCones: Columns
+  /// The conversions from the cube roots of the cones' light to Oklab, and back.
+  private let toLab = Columns(
+    SIMD4(0.2104542553, 1.9779984951, 0.0259040371, 0),
+    SIMD4(0.7936177850, -2.4285922050, 0.7827717662, 0),
+    SIMD4(-0.0040720468, 0.4505937099, -0.8086757660, 0),
+  )
+  private let fromLab = Columns(
+    SIMD4(1, 1, 1, 0),
+    SIMD4(0.3963377774, -0.1055613458, -0.0894841775, 0),
+    SIMD4(0.2158037573, -0.0638541728, -1.2914855480, 0),
+  )
 
   init(_ target: ColorSpace) {
     // From XYZ relative to D65 to the cones of Oklab.
@@ -178,32 +194,14 @@ struct GamutCompression: Sendable {
     ])
     let light = target.encoding.primaryLight ?? .identity
     let matrix = Matrix3(columns: light.columns.map { cones.applied(to: $0) })
-    toCones = matrix.columns.map(\.vector)
-    fromCones = (matrix.inverse ?? .identity).columns.map(\.vector)
-  }
-
-  private static let toLab = [
-    SIMD4<Float>(0.2104542553, 1.9779984951, 0.0259040371, 0),
-    SIMD4<Float>(0.7936177850, -2.4285922050, 0.7827717662, 0),
-    SIMD4<Float>(-0.0040720468, 0.4505937099, -0.8086757660, 0),
-  ]
-  private static let (aColumn, bColumn) = (
-    SIMD4<Float>(0.3963377774, -0.1055613458, -0.0894841775, 0),
-    SIMD4<Float>(0.2158037573, -0.0638541728, -1.2914855480, 0),
-  )
-
-  @inline(__always)
-  private static func product(_ columns: [SIMD4<Float>], _ vector: SIMD4<Float>) -> SIMD4<Float> {
-    columns[0] * vector.x + columns[1] * vector.y + columns[2] * vector.z
+    (toCones, fromCones) = (Columns(matrix), Columns(matrix.inverse ?? .identity))
   }
 
   /// Returns the colour in the gamut for linear light of 1 at most, a component of which may be below 0.
   func compressed(_ color: SIMD4<Float>) -> SIMD4<Float> {
     // Far from the edge: nearly all colours of photographs.
-    if min(color.x, color.y, color.z) >= 0.1 * color.max() { return color }
-    let cones = Self.product(toCones, color)
-    let roots = SIMD4(cbrt(cones.x), cbrt(cones.y), cbrt(cones.z), 0)
-    let lab = Self.product(Self.toLab, roots)
+    if min(color.x, color.y, color.z) >= 0.1 * max(color.x, color.y, color.z) { return color }
+    let lab = toLab.product(Self.cubeRoots(toCones.product(color)))
     let lightness = min(max(lab.x, 0), 1)
     let (a, b) = (lab.y, lab.z)
     // The chroma of the edge, as a multiple of the colour's own. Far from the edge nothing is to be done.
@@ -221,19 +219,46 @@ struct GamutCompression: Sendable {
   }
 
   @inline(__always)
-  private func isWithin(_ color: SIMD4<Float>) -> Bool { color.min() >= 0 }
+  private func isWithin(_ color: SIMD4<Float>) -> Bool { min(color.x, color.y, color.z) >= 0 }
 
+  @inline(__always)
   private func light(_ lightness: Float, _ a: Float, _ b: Float) -> SIMD4<Float> {
-    let roots = SIMD4<Float>(lightness, lightness, lightness, 0) + Self.aColumn * a + Self.bColumn * b
-    return Self.product(fromCones, roots * roots * roots)
+    let roots = fromLab.product(SIMD4(lightness, a, b, 0))
+    return fromCones.product(roots * roots * roots)
   }
+
+  /// Returns the cube root of each number: a guess by a third of the exponent, and three steps of Newton's.
+  @inline(__always)
+  private static func cubeRoots(_ numbers: SIMD4<Float>) -> SIMD4<Float> {
+    let sizes = numbers.replacing(with: -numbers, where: numbers .< 0)
+    var roots = SIMD4(
+      Float(bitPattern: sizes.x.bitPattern / 3 + 709_921_077),
+      Float(bitPattern: sizes.y.bitPattern / 3 + 709_921_077),
+      Float(bitPattern: sizes.z.bitPattern / 3 + 709_921_077),
+      1,
+    )
+    for _ in 0..<3 { roots = (roots * 2 + sizes / (roots * roots)) * (1 / 3) }
+    return roots.replacing(with: -roots, where: numbers .< 0)
+  }
+}
+
+/// A matrix of three columns.
+private struct Columns: Sendable {
+  private let first, second, third: SIMD4<Float>
+
+  init(_ first: SIMD4<Float>, _ second: SIMD4<Float>, _ third: SIMD4<Float>) {
+    (self.first, self.second, self.third) = (first, second, third)
+  }
+
+  init(_ matrix: Matrix3) {
+    let columns = matrix.columns.map { SIMD4(Float($0[0]), Float($0[1]), Float($0[2]), 0) }
+    self.init(columns[0], columns[1], columns[2])
+  }
+
+  @inline(__always)
+  func product(_ vector: SIMD4<Float>) -> SIMD4<Float> { first * vector.x + second * vector.y + third * vector.z }
 }
 
 extension Matrix3 {
   fileprivate static let identity = Matrix3(rows: [[1, 0, 0], [0, 1, 0], [0, 0, 1]])
-}
-
-extension [Double] {
-  /// Three numbers, and a zero.
-  fileprivate var vector: SIMD4<Float> { SIMD4(Float(self[0]), Float(self[1]), Float(self[2]), 0) }
 }

@@ -56,6 +56,8 @@ final class Resampler {
   private let line: OwnedElements<Float>
   private let sums: OwnedElements<Float>
   private let output: OwnedElements<UInt8>
+  /// The output row of 16 bits a component; empty for rows of bytes.
+  private let wideOutput: OwnedElements<UInt16>
   private var sourceRow = 0
   private var filterRow = 0
   private var nextOutput = 0
@@ -117,7 +119,8 @@ final class Resampler {
       ? .bytes(RowRing(capacity: taps, count: rowLength)) : .floats(RowRing(capacity: taps, count: rowLength))
     line = OwnedElements(repeating: 0, count: rowLength)
     sums = OwnedElements(repeating: 0, count: outputWidth * 4)
-    output = OwnedElements(repeating: 0, count: outputWidth * 4)
+    output = OwnedElements(repeating: 0, count: isWide ? 0 : outputWidth * 4)
+    wideOutput = OwnedElements(repeating: 0, count: isWide ? outputWidth * 4 : 0)
   }
 
   private static func factor(_ filter: ResamplingFilter, _ scale: Double) -> Int {
@@ -172,9 +175,8 @@ final class Resampler {
     }
     filterRow += 1
     while filterNext() {
-      let line = OwnedElements<UInt16>(repeating: 0, count: sums.elements.count)
-      PixelKernels.round(sums.elements.elements, into: line.elements, hasAlpha: hasAlpha)
-      try emit(line.elements.elements)
+      PixelKernels.round(sums.elements.elements, into: wideOutput.elements, hasAlpha: hasAlpha)
+      try emit(wideOutput.elements.elements)
     }
   }
 
