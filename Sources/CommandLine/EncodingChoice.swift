@@ -4,11 +4,13 @@ import VitrineRuntime
 /// The choices of the command line about how outputs are encoded.
 struct EncodingChoice: Sendable {
   /// The options that have an effect; for manuals.
-  static let options: [Option] = [.format, .quality, .lossless, .subsampling, .progressive, .metadata]
+  static let options: [Option] = [.format, .quality, .lossless, .subsampling, .progressive, .metadata, .dynamicRange]
 
   /// Returns the first of the options that only encoding can follow.
   static func first(in parsed: Arguments) -> Option? {
-    [Option.lossless, .subsampling, .progressive, .metadata].first { parsed.has($0) || parsed.bytes($0) != nil }
+    [Option.lossless, .subsampling, .progressive, .metadata, .dynamicRange].first {
+      parsed.has($0) || parsed.bytes($0) != nil
+    }
   }
 
   /// The format that was named; `nil` if it depends on the picture.
@@ -25,7 +27,8 @@ struct EncodingChoice: Sendable {
     quality = try parsed.number(.quality, in: 1...100)
     subsampling = try parsed.choice(.subsampling)
     (isLossless, isProgressive) = (parsed.has(.lossless), parsed.has(.progressive))
-    metadata = try Self.metadata(parsed)
+    let range: DynamicRange = try parsed.choice(.dynamicRange) ?? .standard
+    metadata = range == .high ? try Self.metadata(parsed).adding(.gainMap) : try Self.metadata(parsed)
     guard let format else {
       if isLossless, subsampling != nil || isProgressive {
         throw UsageError("--lossless writes png or webp by default, so --subsampling and --progressive have no effect")
@@ -42,6 +45,9 @@ struct EncodingChoice: Sendable {
     if subsampling != nil, format != .jpeg { throw UsageError("--subsampling is for jpeg, not \(format)") }
     if isProgressive, format != .jpeg { throw UsageError("--progressive is for jpeg, not \(format)") }
   }
+
+  /// The range of brightness of the images that are encoded.
+  var dynamicRange: DynamicRange { metadata.keepsGainMap && [nil, .jpeg].contains(format) ? .high : .standard }
 
   private static func metadata(_ parsed: Arguments) throws(UsageError) -> MetadataPolicy {
     guard let text = try parsed.text(.metadata) else { return .strip }

@@ -204,6 +204,7 @@ struct FetchCommand: Command {
     var request = request(address)
     (request.size, request.processors) = (work.size, work.processors)
     request.keepsEncodedData = plan != nil && encoding.metadata != .strip
+    if plan != nil { request.dynamicRange = encoding.dynamicRange }
     let task = pipeline.imageTask(for: request)
     let response = try response(of: task)
     var loaded = Loaded(facts: Facts(response))

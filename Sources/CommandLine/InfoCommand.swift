@@ -55,7 +55,12 @@ struct InfoCommand: Command {
       limits.timeLimit = Arguments.standardTimeLimit
       let info = try content.info(limits)
       return .success(
-        Report(info: info, bytes: content.byteCount, hashes: hashes ? try Hashes(content, limits) : nil)
+        Report(
+          info: info,
+          gainMapHeadroom: content.gainMapHeadroom(limits),
+          bytes: content.byteCount,
+          hashes: hashes ? try Hashes(content, limits) : nil,
+        )
       )
     } catch {
       return .failure(error)
@@ -82,6 +87,7 @@ struct InfoCommand: Command {
     json.add("dynamicRange", info?.dynamicRange.rawValue)
     json.add("transfer", info?.transferFunction)
     json.add("headroom", info?.headroom)
+    json.add("gainMapHeadroom", report?.gainMapHeadroom)
     json.add("bytes", report?.bytes)
     json.add("duration", info?.duration)
     if hashes {
@@ -113,6 +119,7 @@ struct InfoCommand: Command {
 
   private struct Report {
     let info: ImageInfo
+    let gainMapHeadroom: Double?
     let bytes: Int
     let hashes: Hashes?
 
@@ -128,6 +135,9 @@ struct InfoCommand: Command {
       parts.append("\(info.bitsPerComponent) bits\(info.hasAlpha ? " with alpha" : "")")
       if let name = info.colorProfile?.name { parts.append(name) }
       if let curve = info.transferFunction { parts.append("high dynamic range (\(curve))") }
+      if let gainMapHeadroom {
+        parts.append("gain map up to \((gainMapHeadroom * 100).rounded() / 100) times white")
+      }
       parts.append("\(bytes) bytes")
       if let hashes { parts.append("ThumbHash \(hashes.thumb), BlurHash \(hashes.blur)") }
       return "\(source): " + parts.joined(separator: ", ")

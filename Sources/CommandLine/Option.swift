@@ -95,8 +95,14 @@ extension Option {
   static let metadata = Option(
     "--metadata",
     "WHAT",
-    "strip (default), keep, or some of copyright, author, capture-time, camera, exposure and",
-    "location, separated by commas; where a picture was taken is kept only by keep and location",
+    "strip (default), keep, or some of copyright, author, capture-time, camera, exposure, location and",
+    "gain-map, separated by commas; where a picture was taken is kept only by keep and location",
+  )
+  static let dynamicRange = Option(
+    "--dynamic-range",
+    "RANGE",
+    "standard (default), or high: jpeg has a gain map, which makes a photograph brighter than white",
+    "on displays that can show that",
   )
   static let animated = Option(
     "--animated",

@@ -35,6 +35,14 @@ enum SourceContent {
     try answer(DecodeQuestion(.metadata, DecodeLimits()), \.metadata)
   }
 
+  /// Returns how much brighter than white the image is with its gain map; `nil` without one.
+  ///
+  /// Blocks.
+  func gainMapHeadroom(_ limits: DecodeLimits) -> Double? {
+    guard case .data(let data) = self else { return nil }
+    return DecoderRegistry.ofTool.gainMapHeadroom(of: data, limits: limits)
+  }
+
   /// Decodes the image.
   ///
   /// Blocks.

@@ -59,7 +59,7 @@ struct SourceReader: Sendable {
       let image = try load(source) { (pipeline, address) throws(LoadError) in
         var request = ImageRequest(url: address, size: options.size)
         (request.quality, request.frame, request.animates) = (options.quality, options.frame, options.animates)
-        request.acceptsPartial = options.acceptsPartial
+        (request.acceptsPartial, request.dynamicRange) = (options.acceptsPartial, options.dynamicRange)
         request.processors = processors
         request.keepsEncodedData = readsMetadata
         return try await pipeline.imageTask(for: request).response.container

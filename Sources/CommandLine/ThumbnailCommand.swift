@@ -41,10 +41,11 @@ struct ThumbnailCommand: Command {
     jobs = try parsed.number(.jobs, in: 1...1024) ?? Batch.standardWidth(for: sources)
     // A lone image is decoded on several cores, and a batch one image a core.
     cores = CoreBudget(count: min(jobs, CoreBudget.machine.count))
-    self.options = options
     (isJSON, isQuiet) = (parsed.has(.json), parsed.has(.quiet))
     plan = try OutputPlan(output, format: parsed.format(), sources: sources, isJSON: isJSON)
     encoding = try EncodingChoice(parsed, format: plan.format)
+    options.dynamicRange = encoding.dynamicRange
+    self.options = options
   }
 
   func run() -> Int32 {

@@ -29,7 +29,8 @@ struct ContractTests {
         ["info", "a.png", "missing.png"],
         [
           "source", "format", "width", "height", "orientation", "frames", "hasAlpha", "colorProfile",
-          "bitsPerComponent", "dynamicRange", "transfer", "headroom", "bytes", "duration", "error", "stage",
+          "bitsPerComponent", "dynamicRange", "transfer", "headroom", "gainMapHeadroom", "bytes", "duration", "error",
+          "stage",
         ],
       ),
       (
@@ -90,7 +91,8 @@ struct ContractTests {
         "-o", "--size", "--mode", "--do", "--quality-mode", "--frame", "--animated", "--damaged", "--format",
         "--quality",
         "--lossless",
-        "--subsampling", "--progressive", "--metadata", "--jobs", "--time-limit", "--files-from", "-0", "--json",
+        "--subsampling", "--progressive", "--metadata", "--dynamic-range", "--jobs", "--time-limit", "--files-from",
+        "-0", "--json",
         "--quiet",
       ],
     ),
@@ -98,7 +100,7 @@ struct ContractTests {
       "fetch",
       [
         "-o", "--size", "--mode", "--do", "--format", "--quality", "--lossless", "--subsampling", "--progressive",
-        "--metadata",
+        "--metadata", "--dynamic-range",
         "--jobs", "--no-cache", "--offline", "--reload", "--header", "--time-limit",
         "--trace", "--files-from", "-0", "--json", "--quiet", "--cache-dir", "--size-limit", "--shared", "--durable",
       ],

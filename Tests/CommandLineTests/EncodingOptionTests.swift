@@ -102,6 +102,29 @@ struct EncodingOptionTests {
     #expect(try DecoderRegistry.standard.metadata(of: tool.data("c.jpg")).fields.copyright == "Zoë")
   }
 
+  @Test(arguments: [["--dynamic-range", "high"], ["--metadata", "keep"], ["--metadata", "gain-map"]])
+  func gainMapsAreKeptIfTold(arguments: [String]) async throws {
+    var image = ImageContainer(Bitmap.gradient(width: 120, height: 80))
+    image.gainMap = GainMap(.gradient(width: 60, height: 40), GainMapFormula(maximum: 2))
+    try tool.write(try EncoderRegistry.standard.encode(image, as: .jpeg().metadata(.keep)).data, to: "a.jpg")
+    let server = try LoopbackServer()
+    server.route("/a.jpg", LoopbackResponse(body: try tool.data("a.jpg")))
+    func map(_ command: [String]) async throws -> GainMap? {
+      let outcome = try await tool.run(command + ["-o", "b.jpg", "--size", "40"])
+      #expect(outcome.status == 0, "\(outcome.errors)")
+      var options = DecodeOptions()
+      options.dynamicRange = .high
+      return try DecoderRegistry.standard.decode(tool.data("b.jpg"), options).gainMap
+    }
+    let url = server.url("/a.jpg")
+    for command in [["thumbnail", "a.jpg"], ["thumbnail", url], ["fetch", url]] {
+      #expect(try await map(command + arguments)?.bitmap.size == [20, 14])
+      #expect(try await map(command) == nil)
+    }
+    #expect(try await tool.run("info", "a.jpg").output.contains("gain map up to 4.0 times white"))
+    #expect(try await tool.run("info", "--json", "a.jpg").output.contains("\"gainMapHeadroom\": 4"))
+  }
+
   /// A photograph with its place.
   private static func located() throws -> Data {
     var fields = EXIFFields()

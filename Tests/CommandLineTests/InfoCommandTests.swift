@@ -18,7 +18,7 @@ struct InfoCommandTests {
     #expect(
       Set(json.keys) == [
         "source", "format", "width", "height", "orientation", "frames", "hasAlpha", "colorProfile", "bitsPerComponent",
-        "dynamicRange", "transfer", "headroom", "bytes", "duration", "error", "stage",
+        "dynamicRange", "transfer", "headroom", "gainMapHeadroom", "bytes", "duration", "error", "stage",
       ]
     )
     #expect(json["source"] as? String == "a.jpg")

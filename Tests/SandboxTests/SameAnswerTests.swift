@@ -34,6 +34,7 @@ struct SameAnswerTests {
         "best, light, P3",
         options { ($0.size, $0.quality, $0.usesLinearLight, $0.colorSpace) = (.pixels(30), .best, true, .displayP3) },
       ),
+      ("high range", options { ($0.size, $0.dynamicRange) = (.pixels(50), .high) }),
       ("frame 1", options { $0.frame = 1 }),
       ("frame -1", options { $0.frame = -1 }),
       ("no size", DecodeOptions(size: .pixels(.nan, 4))),

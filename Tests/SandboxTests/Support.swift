@@ -51,6 +51,8 @@ struct Outcome: Equatable, CustomTestStringConvertible {
   var size: [Int] = []
   var alpha: Bitmap.Alpha?
   var pixels = Data()
+  var gains = Data()
+  var formula: GainMapFormula?
 
   static func of(_ body: () throws(ImageError) -> ImageContainer?) -> Outcome {
     do throws(ImageError) {
@@ -61,6 +63,8 @@ struct Outcome: Equatable, CustomTestStringConvertible {
         size: [image.bitmap.width, image.bitmap.height],
         alpha: image.bitmap.alpha,
         pixels: unsafe image.bitmap.withUnsafeBytes { unsafe Data($0) },
+        gains: unsafe image.gainMap?.bitmap.withUnsafeBytes { unsafe Data($0) } ?? Data(),
+        formula: image.gainMap?.formula,
       )
     } catch {
       return Outcome(error: error)

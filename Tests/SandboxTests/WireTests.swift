@@ -225,10 +225,13 @@ struct WireTests {
     var metadata = ImageMetadata()
     (metadata.exif, metadata.xmp) = (Data([1, 2]), Data([3]))
     let preview = ImagePreview(bitmap: bitmap, info: info, detail: .rows(share: 0.5), byteCount: 9)
+    var bright = ImageContainer(bitmap, info: info)
+    bright.gainMap = GainMap(bitmap, GainMapFormula(minimum: -1, maximum: 2))
     let answers: [(DecodeQuestion.Kind, DecodeAnswer)] = [
       (.info, .info(info)), (.metadata, .metadata(metadata)), (.frameDelays, .frameDelays([0.1, 0.2])),
       (.usesThumbnail, .usesThumbnail(true)), (.embeddedThumbnail, .image(nil)),
       (.image, .image(ImageContainer(bitmap, info: info, damage: ImageError(.truncated, "cut")))),
+      (.image, .image(bright)),
       (.gray(over: 1), .gray(DecodedGrayImage(bitmap: GrayBitmap(bitmap), info: info, damage: nil))),
       (.preview(.preview, showsRows: true), .preview(preview)),
     ]

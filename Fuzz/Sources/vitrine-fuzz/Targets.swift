@@ -33,6 +33,7 @@ private let otherTargets: [String: Target] = [
   "metadata-writing": metadataWriting,
   "http": http,
   "headers": headers,
+  "gain-map": gainMap,
   "disk": disk,
   "wire": wire,
 ]

@@ -4,7 +4,7 @@ import VitrineRuntime
 public enum DynamicRange: String, Hashable, Sendable, CaseIterable {
   /// Up to the white of a page.
   case standard
-  /// Brighter than that where the file has it and the system can decode it: on Apple's platforms, with ImageIO.
+  /// Brighter than that where the file has it: with a gain map, and on Apple's platforms as ImageIO decodes it.
   case high
 }
 

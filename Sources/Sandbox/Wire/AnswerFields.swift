@@ -208,7 +208,41 @@ extension AnswerFields {
     var (bitmap, info, damage) = (known?.bitmap ?? Self.noBitmap, known?.info ?? Self.noInfo, known?.damage)
     try code(&info) { (fields, info) throws(Malformed) in try fields.code(&bitmap, info, isWhole: isWhole) }
     try message.code(&damage)
-    return known ?? ImageContainer(bitmap, info: info, damage: damage)
+    var map = known?.gainMap
+    try code(&map, most: bitmap)
+    if let known { return known }
+    var image = ImageContainer(bitmap, info: info, damage: damage)
+    image.gainMap = map
+    return image
+  }
+
+  /// Codes a gain map, which has at most as many pixels as its picture.
+  private mutating func code(_ map: inout GainMap?, most picture: Bitmap) throws(Malformed) {
+    var isThere = map != nil
+    try message.code(&isThere, "gain map")
+    guard isThere else { return }
+    var bitmap = map?.bitmap ?? Self.noBitmap
+    var formula = map?.formula ?? GainMapFormula(maximum: 1)
+    var (width, height) = (bitmap.width, bitmap.height)
+    try message.code(&width, "width of the gain map", in: 1...max(1, picture.width))
+    try message.code(&height, "height of the gain map", in: 1...max(1, picture.height))
+    var range = message.isWriting ? place(.bitmap(bitmap), bitmap.byteCount) : SharedRange()
+    try message.code(&range, "place of the gain map")
+    try message.code(&formula.colorSpace, "colour space of gains")
+    try message.code(&formula.baseHeadroom, "headroom", in: -1e3...1e3)
+    try message.code(&formula.alternateHeadroom, "headroom", in: -1e3...1e3)
+    for place in 0..<3 {
+      try message.code(&formula.minimum[place], "gain", in: -1e3...1e3)
+      try message.code(&formula.maximum[place], "gain", in: -1e3...1e3)
+      try message.code(&formula.gamma[place], "gamma", in: -1e3...1e3)
+      try message.code(&formula.baseOffset[place], "offset", in: -1e3...1e3)
+      try message.code(&formula.alternateOffset[place], "offset", in: -1e3...1e3)
+    }
+    guard !message.isWriting else { return }
+    guard formula.isValid, range.count == 4 * width * height else { throw Malformed(field: "gain map") }
+    let bytes = try range.part(of: output, "place of the gain map")
+    bitmap = Bitmap.writing(width: width, height: height, alpha: .opaque, colorSpace: .sRGB) { $0.update(from: bytes) }
+    map = GainMap(bitmap, formula)
   }
 
   private mutating func code(_ known: DecodedGrayImage?) throws(Malformed) -> DecodedGrayImage {

@@ -129,6 +129,7 @@ extension Message {
     try code(&options.filter, "filter")
     try code(&options.usesLinearLight, "linear light")
     try code(&options.colorSpace, "colour space")
+    try code(&options.dynamicRange, "dynamic range")
     try code(&options.frame, "frame")
     try code(&options.acceptsPartial, "partial")
     try code(&options.bytesPerPixel, "pixel size", in: 1...4)

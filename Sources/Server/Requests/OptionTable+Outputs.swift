@@ -65,6 +65,13 @@ extension OptionTable {
       "Keeps Display P3 with 0.",
     ) { values, draft in draft.options.keepsWideColors = !values.flag("strip") },
     Option(
+      "preserve_hdr ph",
+      [.init("preserve", .flag)],
+      keepsWhenEmpty: true,
+      "ph:1",
+      "Keeps the high dynamic range of a picture in a JPEG with 1, as a gain map.",
+    ) { values, draft in draft.options.keepsGainMap = values.flag("preserve") },
+    Option(
       "page pg",
       [.init("page", .whole(0...9999), initially: .number(0))],
       "pg:2",

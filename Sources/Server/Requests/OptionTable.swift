@@ -66,7 +66,6 @@ enum OptionTable {
     ("background_alpha bga", "write the alpha as the last two digits of 'background'"),
     ("blur_detections bd", "there is no detection of objects"),
     ("blur_areas ba", "there is no blur of parts"),
-    ("preserve_hdr ph", "thumbnails have standard range"),
     ("draw_detections dd", "there is no detection of objects"),
     ("objects_position obj_pos op", "there is no detection of objects"),
     ("crop_aspect_ratio crop_ar car", "set a size with 'fill-down' instead"),

@@ -19,6 +19,7 @@ extension ThumbnailOptions {
     add("sm", "0", if: metadata == .all)
     add("kcr", "0", if: metadata == .none)
     add("scp", "0", if: keepsWideColors)
+    add("ph", "1", if: keepsGainMap)
     add("pg", "\(page)", if: page != 0)
     add("da", "1", if: !animates)
     add("att", "1", if: isAttachment)

@@ -38,10 +38,12 @@ extension ThumbnailOptions {
   public func encoding(as format: ImageFormat?) -> ImageEncoding {
     let quality = quality ?? formatQualities[(format ?? .jpeg).name]
     let encoding = format.map { ImageEncoding($0, quality: quality) } ?? .automatic(quality: quality)
-    return switch metadata {
-    case .none: encoding
-    case .copyright: encoding.metadata(.only(.copyright, .author))
-    case .all: encoding.metadata(.keep)
-    }
+    let kept: MetadataPolicy =
+      switch metadata {
+      case .none: .strip
+      case .copyright: .only(.copyright, .author)
+      case .all: .keep
+      }
+    return encoding.metadata(keepsGainMap ? kept.adding(.gainMap) : kept)
   }
 }

@@ -14,6 +14,10 @@ public struct ThumbnailOptions: Sendable, Hashable {
   public var metadata = Metadata.copyright
   /// A Boolean value that indicates whether colours that sRGB lacks are kept, as Display P3.
   public var keepsWideColors = false
+  /// A Boolean value that indicates whether the gain map is kept, where the format has room for it.
+  ///
+  /// Defaults to `false`. ``Metadata/all`` keeps it, too.
+  public var keepsGainMap = false
   /// The page, or the frame of an animation, from 0.
   public var page = 0
   /// A Boolean value that indicates whether an animation moves.

@@ -264,6 +264,7 @@ int vitrine_jpeg_encode(const uint8_t *rows, size_t stride, uint32_t width, uint
   writer->jpeg.input_components = 4;
   writer->jpeg.in_color_space = JCS_EXT_RGBX;
   jpeg_set_defaults(&writer->jpeg);
+  if (options->gray) jpeg_set_colorspace(&writer->jpeg, JCS_GRAYSCALE);
   jpeg_set_quality(&writer->jpeg, options->quality, TRUE);
   writer->jpeg.comp_info[0].h_samp_factor = options->across;
   writer->jpeg.comp_info[0].v_samp_factor = options->down;

@@ -135,22 +135,26 @@ struct EncodedLoad: Sendable {
 
   private func make(_ original: StoredOriginal) async throws(LoadError) -> Made {
     guard encoding.metadata == .strip else { return try await make(of: try await fetch(original)) }
-    return try await shared(try await image(.unknown), nil)
+    return try await shared(try await image(.unknown, request), nil)
   }
 
   private func make(of bytes: FetchedBytes) async throws(LoadError) -> Made {
-    guard encoding.metadata != .strip else { return try await shared(try await image(of: bytes), nil) }
+    guard encoding.metadata != .strip else { return try await shared(try await image(of: bytes, request), nil) }
     var bytes = bytes
     var changes = 0
     while true {
       let metadata: ImageMetadata?
+      var request = request
       switch try await inspect(bytes) {
       case .original(let info):
         bytes.commit?.accept(keeps: keepsOriginal)
         return (EncodedImage(original: bytes, info), false)
-      case .metadata(let found): metadata = found
+      case .metadata(let found, let hasGainMap):
+        metadata = found
+        // Other files share the image with requests that ask for no range.
+        if hasGainMap { request.dynamicRange = .high }
       }
-      let image = try await image(of: bytes)
+      let image = try await image(of: bytes, request)
       let isSame = image.contentID == bytes.contentID
       // If other bytes have come meanwhile, theirs are read, up to two times.
       guard isSame || changes == 2 else {
@@ -166,7 +170,7 @@ struct EncodedLoad: Sendable {
   private enum Inspection: Sendable {
     /// The original's bytes are the file that was asked for.
     case original(ImageInfo)
-    case metadata(ImageMetadata?)
+    case metadata(ImageMetadata?, hasGainMap: Bool)
   }
 
   /// Reads the metadata in the original's bytes, before its pixels.
@@ -175,25 +179,30 @@ struct EncodedLoad: Sendable {
       let decoders = context.decoders.decoders(for: request, of: bytes.data)
       let limits = context.configuration.decodeLimits
       // The load of the image judges bytes that are no image, and may fetch them again.
-      guard let info = try? decoders.info(of: bytes.data, limits: limits) else { return .metadata(nil) }
+      guard let info = try? decoders.info(of: bytes.data, limits: limits) else {
+        return .metadata(nil, hasGainMap: false)
+      }
       if request.isAnswered(by: info, as: encoding, context.configuration.encoders) { return .original(info) }
-      return .metadata(try? decoders.metadata(of: bytes.data, limits: limits))
+      let hasGainMap =
+        context.configuration.encoders.keepsGainMap(encoding)
+        && (info.dynamicRange == .high || decoders.gainMapHeadroom(of: bytes.data, limits: limits) != nil)
+      return .metadata(try? decoders.metadata(of: bytes.data, limits: limits), hasGainMap: hasGainMap)
     }
   }
 
   /// Returns the image that is made of some bytes, from memory if it is there.
-  private func image(of bytes: FetchedBytes) async throws(LoadError) -> ImageResponse {
+  private func image(of bytes: FetchedBytes, _ request: ImageRequest) async throws(LoadError) -> ImageResponse {
     let last = request.processors.count
     let known = context.findingsInMemory(request, step: last, at: context.clock.now).known
     guard let known, known.step == last, known.image.contentID == bytes.contentID, bytes.contentID != .none else {
-      return try await image(.bytes(bytes))
+      return try await image(.bytes(bytes), request)
     }
     bytes.commit?.accept(keeps: known.image.container.damage == nil && keepsOriginal)
     return ImageResponse(known.image.with(bytes.validity, status: bytes.status), from: bytes)
   }
 
   /// Returns the image, without previews and without storing it: the file is stored instead.
-  private func image(_ start: ImageLoad.Start) async throws(LoadError) -> ImageResponse {
+  private func image(_ start: ImageLoad.Start, _ request: ImageRequest) async throws(LoadError) -> ImageResponse {
     try await work.value(
       of: context.imageLoad(request, start),
       in: context.images,

@@ -44,8 +44,8 @@ extension ImageRequest {
 
   /// The dynamic range of the image.
   ///
-  /// Defaults to `.standard`. With `.high`, the image also has `ImageContainer.highRange`, if the file is brighter than
-  /// white and the system can decode that. Such an image is kept in memory, and made anew from the file after a
+  /// Defaults to `.standard`. With `.high`, the image also has `ImageContainer.gainMap`, if the file has one, and
+  /// `ImageContainer.highRange`, if it is brighter than white and the system can decode that. Such an image is kept in memory, and made anew from the file after a
   /// restart.
   public var dynamicRange: DynamicRange {
     get { fields.decoding.dynamicRange }

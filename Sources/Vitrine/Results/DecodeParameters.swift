@@ -39,7 +39,7 @@ struct LargerVariant: Sendable {
       known.usesLinearLight == wanted.usesLinearLight, known.colorSpace == wanted.colorSpace,
       known.quality.oversampling >= wanted.quality.oversampling,
       // Highlights, which are brighter than white, are not resampled.
-      known.dynamicRange == wanted.dynamicRange, image.container.highRange == nil,
+      known.dynamicRange == wanted.dynamicRange, image.container.highRange == nil, image.container.gainMap == nil,
       // A still image does not serve a request for an animation, and frames are not resampled.
       known.animates == wanted.animates, image.container.animation == nil,
       // A damaged image serves only requests for it.

@@ -63,8 +63,8 @@ final class LoadedImage: Sendable {
   var info: ImageInfo { container.info }
   /// The cost in the memory cache, in bytes.
   var cost: Int {
-    container.bitmap.byteCount + (container.highRange?.byteCount ?? 0) + (container.animation?.data.count ?? 0)
-      + (validity.response?.value.count ?? 0)
+    container.bitmap.byteCount + (container.highRange?.byteCount ?? 0) + (container.gainMap?.bitmap.byteCount ?? 0)
+      + (container.animation?.data.count ?? 0) + (validity.response?.value.count ?? 0)
   }
 
   init(

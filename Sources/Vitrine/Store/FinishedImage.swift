@@ -21,7 +21,9 @@ enum FinishedImage {
   static func entry(of image: LoadedImage, stored: Date, isLossless: Bool = false) -> CachedData? {
     // The stored forms keep neither animation nor highlights, which are brighter than white. A damaged image is not stored
     // as if it were whole.
-    guard image.container.highRange == nil, image.container.animation == nil, image.container.damage == nil else {
+    let container = image.container
+    guard container.highRange == nil, container.gainMap == nil, container.animation == nil, container.damage == nil
+    else {
       return nil
     }
     let bitmap = image.container.bitmap

@@ -148,6 +148,7 @@ extension ThumbnailOptions {
     rarely { options.formatQualities["avif"] = Int.random(in: 1...100, using: &$0) }
     rarely { options.metadata = Metadata.allCases.randomElement(using: &$0) ?? .none }
     rarely { options.keepsWideColors = Bool.random(using: &$0) }
+    rarely { options.keepsGainMap = Bool.random(using: &$0) }
     rarely { options.page = Int.random(in: 0...9999, using: &$0) }
     rarely { options.animates = Bool.random(using: &$0) }
     rarely { options.isAttachment = Bool.random(using: &$0) }

@@ -47,6 +47,32 @@ struct EncodedTests {
     try await until { pipeline.makingCount == 0 }
   }
 
+  /// The map is read where it is written, and images without one are shared with those who want none.
+  @Test
+  func gainMapsAreKeptByThePolicy() async throws {
+    var photograph = ImageContainer(.testPattern(width: 120, height: 80))
+    photograph.gainMap = GainMap(.testPattern(width: 60, height: 40), GainMapFormula(maximum: 2))
+    serve(try EncoderRegistry.standard.encode(photograph, as: .jpeg().metadata(.keep)).data)
+    let pipeline = ImagePipeline.testing(parts) { $0.encoders = .standard }
+    func map(_ encoding: ImageEncoding) async throws -> [Int]? {
+      var options = DecodeOptions()
+      options.dynamicRange = .high
+      let file = try await pipeline.encoded(for: request, as: encoding).data
+      return try DecoderRegistry.standard.decode(file, options).gainMap?.bitmap.size
+    }
+    #expect(try await map(.jpeg()) == nil)
+    #expect(try await map(.jpeg().metadata(.only(.author))) == nil)
+    #expect(try await map(.jpeg().metadata(.keep)) == [16, 11])
+    #expect(try await map(.jpeg().metadata(.only(.gainMap))) == [16, 11])
+    #expect(try await map(.png().metadata(.keep)) == nil)
+    // A program that shows it asks for it.
+    var bright = request
+    bright.dynamicRange = .high
+    #expect(try await pipeline.imageTask(for: bright).response.container.gainMap?.bitmap.size == [16, 11])
+    #expect(try await pipeline.imageTask(for: request).response.container.gainMap == nil)
+    #expect(parts.loader.counts.loads == 1)
+  }
+
   // MARK: Sharing
 
   @Test

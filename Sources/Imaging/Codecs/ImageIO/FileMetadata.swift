@@ -3,19 +3,6 @@ import VitrineRuntime
 // EXIF and XMP are put into the files that the system has written: in place of its dictionaries, which know fewer fields,
 // and would write some of their own.
 
-extension JPEGMetadata {
-  /// Returns a file with segments for the metadata, before all others.
-  static func adding(_ input: EncoderInput, to file: Data) -> Data {
-    var whole = Data(file.prefix(2))
-    for body in segments(of: input) {
-      let length = body.count + 2
-      whole += [0xFF, 0xE1, UInt8(length >> 8), UInt8(length & 0xFF)]
-      whole += body
-    }
-    return whole + file.dropFirst(2)
-  }
-}
-
 extension PNGHeader {
   /// The end of the header, which is the first chunk and always as long.
   private static let headerEnd = 33

@@ -77,21 +77,27 @@ package struct JPEGEncoder: ImageEncoder {
   /// JPEG.
   package var format: ImageFormat { .jpeg }
 
-  /// Display P3, EXIF and XMP.
+  /// Display P3, EXIF, XMP and gain maps.
   ///
   /// Of EXIF of more than 64 KB, which has no place in a segment, only the common fields are written; such XMP is left
   /// out.
-  package var features: EncoderFeatures { [.displayP3, .exif, .xmp] }
+  package var features: EncoderFeatures { [.displayP3, .exif, .xmp, .gainMap] }
 
   /// Encodes the bitmap, whose sides may have up to 65,500 pixels.
   ///
   /// Blocks until done. The system chooses the resolution of colour by the quality.
   package func encode(_ input: EncoderInput, _ options: JPEGOptions) throws(ImageError) -> Data {
+    try JPEGGainMap.encode(input) { (input, isMap) throws(ImageError) in
+      try file(input, isMap ? options.ofGainMap(input.bitmap) : options)
+    }
+  }
+
+  private func file(_ input: EncoderInput, _ options: JPEGOptions) throws(ImageError) -> Data {
     try Self.check(input.bitmap, .jpeg, longestSide: Self.longestSide)
     let plain = ImageIOOptions(quality: options.quality)
     let isProgressive = options.isProgressive
     let file = try ImageIOEncoder.encode(input, as: .jpeg, type: "public.jpeg", plain, isProgressive: isProgressive)
-    return JPEGMetadata.adding(input, to: file)
+    return JPEGMetadata.adding(JPEGMetadata.segments(of: input).map { (1, $0) }, to: file)
   }
 }
 

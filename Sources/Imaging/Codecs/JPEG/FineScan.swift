@@ -120,7 +120,7 @@ final class FineScan {
     return true
   }
 
-  /// The coefficients of a block that are not 0, and those that are negative, one bit each.
+  /// The coefficients of a block that are not 0, and the negative ones, one bit each.
   private struct Signs {
     var occupied: UInt64
     var negative: UInt64

@@ -157,7 +157,7 @@ final class HuffmanTable {
     return extended(window >> (lookupBits - length - size) & (1 << size - 1), size: size)
   }
 
-  /// Converts `size` bits to a signed number (T.81, F.2.2.1): those that begin with 0 are negative.
+  /// Converts `size` bits to a signed number (T.81, F.2.2.1): a number that begins with 0 is negative.
   @inline(__always)
   static func extended(_ bits: Int, size: Int) -> Int {
     bits < 1 &<< (size &- 1) ? bits &- (1 &<< size) &+ 1 : bits

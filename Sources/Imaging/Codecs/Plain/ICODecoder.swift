@@ -4,7 +4,7 @@ import VitrineRuntime
 ///
 /// It picks the picture in the file that best suits the requested size.
 ///
-/// That is the smallest one that need not be enlarged; of several of that size, the one with the most colours. The
+/// It is the smallest that need not be enlarged; of several of that size, the one with the most colours. The
 /// largest one gives the image's size. The image has one frame.
 public struct ICODecoder: ImageDecoder, VitrineDecoder {
   /// Makes the decoder.

@@ -13,16 +13,22 @@ package struct JPEGEncoder: ImageEncoder {
   /// JPEG.
   package var format: ImageFormat { .jpeg }
 
-  /// Display P3, EXIF and XMP.
+  /// Display P3, EXIF, XMP and gain maps.
   ///
   /// Of EXIF of more than 64 KB, which has no place in a segment, only the common fields are written; such XMP is left
   /// out.
-  package var features: EncoderFeatures { [.displayP3, .exif, .xmp] }
+  package var features: EncoderFeatures { [.displayP3, .exif, .xmp, .gainMap] }
 
   /// Encodes the bitmap, whose sides may have up to 65,500 pixels.
   ///
   /// Blocks until done.
   package func encode(_ input: EncoderInput, _ options: JPEGOptions) throws(ImageError) -> Data {
+    try JPEGGainMap.encode(input) { (input, isMap) throws(ImageError) in
+      try file(input, isMap ? options.ofGainMap(input.bitmap) : options)
+    }
+  }
+
+  private func file(_ input: EncoderInput, _ options: JPEGOptions) throws(ImageError) -> Data {
     try Self.check(input.bitmap, .jpeg, longestSide: Self.longestSide)
     let flat = input.bitmap.flattenedOverWhite()
     let cancellation = EncoderCancellation(input)
@@ -34,6 +40,7 @@ package struct JPEGEncoder: ImageEncoder {
           quality: Int32(options.quality),
           across: options.subsampling == .yuv444 ? 1 : 2,
           down: options.subsampling == .yuv420 ? 2 : 1,
+          gray: options.isGray ? 1 : 0,
           progressive: options.isProgressive ? 1 : 0,
           profile: profile.isEmpty ? nil : profile.baseAddress?.assumingMemoryBound(to: UInt8.self),
           profile_length: profile.count,

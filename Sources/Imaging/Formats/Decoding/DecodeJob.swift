@@ -65,8 +65,11 @@ package struct DecodeJob: Sendable {
     var total = memory.total(output: output, decodesInPlace: isWhole)
       .addingSaturating(host?.holdsInput ?? true ? image.byteCount : 0)
       .addingSaturating(4 * (info.colorProfile?.data.count ?? 0))
-      // The result with 16 bits a component.
-      .addingSaturating(info.highRangeColors == nil ? 0 : (plan.width * plan.height).multipliedSaturating(by: 8))
+      // The result with 16 bits a component, and its gains, a quarter as many.
+      .addingSaturating(
+        info.highRangeColors == nil
+          ? 0 : (plan.width * plan.height).multipliedSaturating(by: options.dynamicRange == .high ? 12 : 8)
+      )
     let threads = total.addingSaturating((threadCount - 1) * DecodeThreads.byteCount)
     if threads <= options.limits.memoryByteCount { total = threads } else { threadCount = 1 }
     try options.limits.check(memory: total, of: info)
@@ -116,6 +119,7 @@ extension DecodeOptions {
       resampling: resampling,
       colorSpace: colorSpace,
       measuresPeak: region == nil && info.frameCount == 1,
+      makesGainMap: dynamicRange == .high && info.frameCount == 1,
       storage: { [host = job.host] in host?.storage(byteCount: $0) },
     )
   }

@@ -71,8 +71,8 @@ public struct DecodeOptions: Sendable {
   ///
   /// Defaults to ``DynamicRange/standard``.
   ///
-  /// With ``DynamicRange/high`` the result also has ``ImageContainer/highRange``, where the file is brighter than white
-  /// and the system can decode that.
+  /// With ``DynamicRange/high`` the result also has ``ImageContainer/gainMap``, where the file has one, and
+  /// ``ImageContainer/highRange``, where it is brighter than white and the system can decode that.
   public var dynamicRange = DynamicRange.standard
   /// A Boolean value that indicates whether an animation comes with its frames, as ``ImageContainer/animation``.
   ///

@@ -19,7 +19,11 @@ extension DecoderRegistry {
   ) throws(ImageError) -> ImageContainer {
     if options.animates, let image = try animation(of: data, options, job) { return image }
     var image = try picture(of: data, DecodeQuestion(.image, options, job))
-    if options.dynamicRange == .high { image.highRange = try highRange(of: data, options, job) }
+    if options.dynamicRange == .high {
+      // A program decodes the maps within files by questions of their own to this process, if it is a worker.
+      if image.gainMap == nil, job.host == nil { image.gainMap = try gainMap(of: data, for: image, options, job) }
+      image.highRange = try highRange(of: data, options, job)
+    }
     return image
   }
 
@@ -88,7 +92,9 @@ extension DecoderRegistry {
       let result = try renderer.render(rows, acceptsPartial: options.acceptsPartial)
       // A part of the image may be all missing, but an image without a row is none.
       if let damage = result.damage, result.shown == 0, options.region == nil { throw damage }
-      return .image(ImageContainer(result.bitmap, info: info, damage: result.damage))
+      var image = ImageContainer(result.bitmap, info: info, damage: result.damage)
+      image.gainMap = result.gainMap
+      return .image(image)
     }
     let result = try renderer.renderGray(rows, over: background, acceptsPartial: options.acceptsPartial)
     return .gray(DecodedGrayImage(bitmap: result.bitmap, info: info, damage: result.damage))

@@ -12,10 +12,13 @@ public import VitrineRuntime
 public struct ImageContainer: Sendable {
   /// The pixels: upright, at the requested size, with straight alpha or opaque.
   ///
-  /// Other pixels leave no ``highRange`` and no ``animation``.
+  /// Other pixels leave no ``gainMap``, no ``highRange`` and no ``animation``.
   public var bitmap: Bitmap {
     get { values.value.bitmap }
-    set { (values.value.bitmap, values.value.highRange, values.value.animation) = (newValue, nil, nil) }
+    set {
+      values.value.bitmap = newValue
+      (values.value.gainMap, values.value.highRange, values.value.animation) = (nil, nil, nil)
+    }
   }
   /// The animation that begins with ``bitmap``; `nil` for a still image, and unless requested by
   /// ``DecodeOptions/animates``.
@@ -38,6 +41,15 @@ public struct ImageContainer: Sendable {
   public var highRange: HighRangeBitmap? {
     get { values.value.highRange }
     set { values.value.highRange = newValue }
+  }
+  /// The map that makes ``bitmap`` brighter than white: the file's own, or made of a picture in PQ or HLG; `nil` unless
+  /// requested by ``DecodeOptions/dynamicRange``, and of other files.
+  ///
+  /// Processors that resize, crop, trim, flip and turn by quarters keep it. Others change colours, or add some, and leave
+  /// none.
+  public var gainMap: GainMap? {
+    get { values.value.gainMap }
+    set { values.value.gainMap = newValue }
   }
   /// The facts of the source: format, size, orientation, frames.
   ///
@@ -119,6 +131,7 @@ public struct ImageContainer: Sendable {
 
   private struct Values: Sendable {
     var bitmap: Bitmap
+    var gainMap: GainMap?
     var highRange: HighRangeBitmap?
     var animation: AnimatedImage?
     var animationChanges = 0

@@ -60,7 +60,8 @@ package struct PendingPreview: Sendable {
     }
     try job.admit(image, info, plan, options)
     guard let rows = try image.openPrefix(options.request(for: info, plan, job)) else { return nil }
-    let (bitmap, _, shown) = try options.renderer(for: info, plan, job).render(rows, acceptsPartial: true)
+    let result = try options.renderer(for: info, plan, job).render(rows, acceptsPartial: true)
+    let (bitmap, shown) = (result.bitmap, result.shown)
     guard shown == 1 || (showsRows && shown > 0) else { return .some(nil) }
     let detail = shown == 1 ? ImagePreview.Detail.whole : .rows(share: shown)
     return ImagePreview(bitmap: bitmap, info: info, detail: detail, byteCount: data.count)

@@ -83,6 +83,7 @@ public struct EncoderRegistry: Sendable {
       image.bitmap,
       animation: image.animation,
       metadata: metadata,
+      gainMap: encoding.metadata.keepsGainMap ? image.gainMap : nil,
       memoryShare: memoryShare,
       isCancelled: isCancelled,
     )
@@ -138,6 +139,16 @@ public struct EncoderRegistry: Sendable {
         (named + [opaque, transparent, animated].compactMap { $0 }).map(\.identifier).joined(separator: "|")
       }
     return encoding.metadata == .strip ? format : "\(format) \(encoding.metadata.identifier)"
+  }
+
+  /// Returns `true` if an encoding writes gain maps.
+  package func keepsGainMap(_ encoding: ImageEncoding) -> Bool {
+    guard encoding.metadata.keepsGainMap else { return false }
+    return switch encoding.candidates(encoders) {
+    case .one(let choice, _): choice?.features.contains(.gainMap) ?? false
+    case .several(let named, let opaque, _, _):
+      (named + [opaque].compactMap { $0 }).contains { $0.features.contains(.gainMap) }
+    }
   }
 
   /// Returns `true` if bytes of a format may be what an encoding gives, where nothing has to change.
@@ -198,6 +209,7 @@ extension EncoderInput {
     if !features.contains(.animation) { animation = nil }
     if !features.contains(.exif) { exif = nil }
     if !features.contains(.xmp) { xmp = nil }
+    if !features.contains(.gainMap) { gainMap = nil }
   }
 }
 

@@ -109,6 +109,8 @@ public struct EncoderFeatures: OptionSet, Sendable, Hashable {
   public static let xmp = EncoderFeatures(rawValue: 8)
   /// Coverage of a pixel between none and all.
   public static let alpha = EncoderFeatures(rawValue: 16)
+  /// A gain map.
+  public static let gainMap = EncoderFeatures(rawValue: 32)
 
   /// Nothing but opaque pixels in sRGB.
   public static let none: EncoderFeatures = []
@@ -126,6 +128,8 @@ public struct EncoderInput: Sendable {
   public internal(set) var exif: Data?
   /// XMP to be written: a packet in UTF-8; `nil` for none.
   public internal(set) var xmp: Data?
+  /// The gain map of the picture; `nil` for none.
+  public internal(set) var gainMap: GainMap?
   /// The ICC profile of the pixels; `nil` for sRGB, which readers assume.
   public var colorProfile: ColorProfile? { bitmap.colorSpace.profile }
 
@@ -146,13 +150,14 @@ public struct EncoderInput: Sendable {
     _ bitmap: Bitmap,
     animation: AnimatedImage? = nil,
     metadata: WrittenMetadata = WrittenMetadata(),
+    gainMap: GainMap? = nil,
     memoryShare: MemoryShare? = nil,
     isCancelled: (@Sendable () -> Bool)? = nil,
   ) {
     let straight = bitmap.straightened()
     self.bitmap = straight.hasTransparency ? straight : straight.declared(.opaque)
     (self.animation, self.memoryShare, self.isCancelled) = (animation, memoryShare, isCancelled)
-    (exif, xmp) = (metadata.exif, metadata.xmp)
+    (exif, xmp, self.gainMap) = (metadata.exif, metadata.xmp, gainMap)
   }
 }
 

@@ -12,6 +12,8 @@ package struct JPEGOptions: EncodingOptions {
   ///
   /// Defaults to `false`. Such files are a few percent smaller, and take several times as long to write and to read.
   package let isProgressive: Bool
+  /// True for brightness alone, where the encoder can leave out colours.
+  private(set) var isGray = false
 
   /// Makes options; a quality outside 1 to 100 is clamped.
   package init(quality: Int = 85, subsampling: ImageEncoding.Subsampling = .yuv420, isProgressive: Bool = false) {
@@ -21,6 +23,19 @@ package struct JPEGOptions: EncodingOptions {
 
   /// Makes options with a quality; JPEG is never lossless.
   package init(quality: Int?, isLossless: Bool) { self.init(quality: quality ?? 85) }
+
+  /// Returns the options for a gain map: faults in it are seen as patches of another brightness.
+  ///
+  /// Equal gains are written as brightness alone, since some readers apply three components in another way.
+  func ofGainMap(_ gains: Bitmap) -> JPEGOptions {
+    var options = JPEGOptions(quality: max(quality, 85), subsampling: .yuv444)
+    options.isGray = gains.withElements { pixels in
+      stride(from: 0, to: pixels.count, by: 4).allSatisfy {
+        pixels[$0] == pixels[$0 + 1] && pixels[$0] == pixels[$0 + 2]
+      }
+    }
+    return options
+  }
 
   /// The quality.
   package var commonQuality: Int? { quality }

@@ -19,6 +19,8 @@ public struct MetadataPolicy: Sendable, Hashable {
     case exposure
     /// Latitude, longitude and altitude.
     case location
+    /// The map that makes the picture brighter than white, where the format has room for it: ``EncoderFeatures/gainMap``.
+    case gainMap = "gain-map"
   }
 
   private enum Choice: Sendable, Hashable {
@@ -30,23 +32,28 @@ public struct MetadataPolicy: Sendable, Hashable {
   private let choice: Choice
 
   /// Nothing is written but what the pixels mean; the default.
+  ///
+  /// The gain map is left out, too: the picture is no brighter than white on any display.
   public static let strip = MetadataPolicy(choice: .strip)
 
-  /// EXIF and XMP of the original are written, with the place where the picture was taken.
+  /// EXIF and XMP of the original are written, with the place where the picture was taken, and its gain map.
   ///
   /// What no longer holds is changed or left out: orientation, size, and the thumbnail in EXIF. Notes of the camera's
   /// maker stay as they are; a few makers put a preview into them, which shows what a crop has cut off.
   public static let keep = MetadataPolicy(choice: .keep)
 
-  /// Only the named kinds are written, as EXIF.
+  /// Only the named kinds are written, as EXIF or as a gain map.
   ///
   /// The place is written only if ``Field/location`` is among them.
   public static func only(_ fields: Field...) -> MetadataPolicy { only(Set(fields)) }
 
-  /// Only the named kinds are written, as EXIF.
+  /// Only the named kinds are written, as EXIF or as a gain map.
   public static func only(_ fields: Set<Field>) -> MetadataPolicy {
     MetadataPolicy(choice: fields.isEmpty ? .strip : .only(fields))
   }
+
+  /// Returns a policy with which one more kind is written.
+  package func adding(_ field: Field) -> MetadataPolicy { fields.map { .only($0.union([field])) } ?? self }
 
   /// The named kinds; `nil` for all.
   var fields: Set<Field>? {
@@ -56,6 +63,9 @@ public struct MetadataPolicy: Sendable, Hashable {
     case .only(let fields): fields
     }
   }
+
+  /// True if the gain map is written.
+  package var keepsGainMap: Bool { fields?.contains(.gainMap) ?? true }
 
   /// The text for keys of caches.
   package var identifier: String {

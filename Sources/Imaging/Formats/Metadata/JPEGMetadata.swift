@@ -13,7 +13,7 @@ enum JPEGMetadata {
   static func read(_ bytes: ByteReader, limit: Int) -> ImageMetadata {
     var metadata = ImageMetadata()
     var pieces: [(guid: String, length: Int, offset: Int, content: ByteReader)] = []
-    for segment in segments(bytes) {
+    for case (1, _, let segment) in segments(bytes) {
       if metadata.exif == nil, EXIF.isMarked(segment), segment.count - 6 <= limit {
         metadata.exif = Data(segment.slice(6, segment.count).copy())
       } else if metadata.xmp == nil, segment.starts(with: xmpName), segment.count <= limit {
@@ -40,9 +40,9 @@ enum JPEGMetadata {
     return metadata
   }
 
-  /// The bodies of APP1.
-  private static func segments(_ bytes: ByteReader) -> some Sequence<ByteReader> {
-    sequence(state: 2) { offset -> ByteReader? in
+  /// The segments APP0 to APP15: their numbers, the places of their bodies, and their bodies.
+  static func segments(_ bytes: ByteReader) -> some Sequence<(number: Int, offset: Int, body: ByteReader)> {
+    sequence(state: 2) { offset -> (number: Int, offset: Int, body: ByteReader)? in
       while true {
         while let byte = bytes.byte(at: offset), byte != 0xFF { offset += 1 }
         while bytes.byte(at: offset) == 0xFF { offset += 1 }
@@ -54,7 +54,9 @@ enum JPEGMetadata {
         }
         let body = bytes.slice(offset + 2, Int(length) - 2)
         offset += Int(length)
-        if marker == 0xE1, offset <= bytes.count { return body }
+        if (0xE0...0xEF).contains(marker), offset <= bytes.count {
+          return (Int(marker) - 0xE0, offset - body.count, body)
+        }
       }
     }
   }

@@ -19,6 +19,12 @@ struct TIFFBlock {
     self = TIFFBlock(bytes, isLittleEndian, Int(first))
   }
 
+  /// Finds the directory in the notes of Apple's cameras; returns `nil` for notes of other makers.
+  init?(appleNotes bytes: ByteReader) {
+    guard bytes.starts(with: "Apple iOS\0"), bytes.matches("MM", at: 12) else { return nil }
+    self = TIFFBlock(bytes, false, 14)
+  }
+
   private init(_ bytes: ByteReader, _ isLittleEndian: Bool, _ firstDirectory: Int) {
     (self.bytes, self.isLittleEndian, self.firstDirectory) = (bytes, isLittleEndian, firstDirectory)
   }
@@ -50,13 +56,14 @@ struct TIFFBlock {
     isLittleEndian ? bytes.littleEndian16(at: offset) : bytes.bigEndian16(at: offset)
   }
 
-  private func read32(_ offset: Int) -> UInt32? {
+  func read32(_ offset: Int) -> UInt32? {
     isLittleEndian ? bytes.littleEndian32(at: offset) : bytes.bigEndian32(at: offset)
   }
 
   /// The value of an entry, clamped to the data.
   struct Value {
-    fileprivate let block: TIFFBlock
+    /// The bytes, as a block without directories.
+    let block: TIFFBlock
     fileprivate let type: Int
     fileprivate let size: Int
 

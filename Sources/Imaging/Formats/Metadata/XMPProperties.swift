@@ -16,10 +16,26 @@ struct XMPProperties {
   ///
   /// Complexity: O(bytes).
   init?(_ packet: Data) {
+    guard let texts = XMP.items(of: Set(Self.times + ["dc:rights", "dc:creator"]), in: packet) else { return nil }
+    copyright = texts["dc:rights"].flatMap { items in items.first { $0.isDefault } ?? items.first }?.trimmed
+    author = texts["dc:creator"].flatMap { $0.isEmpty ? nil : $0.map(\.trimmed).joined(separator: "; ") }
+    captureTime = Self.times.lazy.compactMap { texts[$0]?.first.flatMap { EXIFDate(iso: $0.trimmed) } }.first
+  }
+}
+
+extension XMP {
+  /// Reads the texts of properties of the image, without empty ones; returns `nil` if a packet is not
+  /// well-formed XML in UTF-8.
+  ///
+  /// Complexity: O(bytes).
+  static func texts(of names: Set<String>, in packet: Data) -> [String: [String]]? {
+    items(of: names, in: packet)?.mapValues { $0.map(\.trimmed) }
+  }
+
+  fileprivate static func items(of names: Set<String>, in packet: Data) -> [String: [Item]]? {
     guard var scanner = XMPScanner(packet) else { return nil }
     var values: [String: Items] = [:]
     var property: (name: String, depth: Int)?
-    let names = Set(Self.times + ["dc:rights", "dc:creator"])
     while let token = scanner.next() {
       switch token {
       case .open(let tag) where tag.role == .description:
@@ -43,10 +59,7 @@ struct XMPProperties {
       }
     }
     guard scanner.xml.isWellFormed else { return nil }
-    let texts = values.mapValues { items in items.all.filter { !$0.trimmed.isEmpty } }
-    copyright = texts["dc:rights"].flatMap { items in items.first { $0.isDefault } ?? items.first }?.trimmed
-    author = texts["dc:creator"].flatMap { $0.isEmpty ? nil : $0.map(\.trimmed).joined(separator: "; ") }
-    captureTime = Self.times.lazy.compactMap { texts[$0]?.first.flatMap { EXIFDate(iso: $0.trimmed) } }.first
+    return values.mapValues { items in items.all.filter { !$0.trimmed.isEmpty } }
   }
 
   /// The texts of a property: one directly in it, and the texts of a list.
@@ -72,7 +85,7 @@ struct XMPProperties {
     }
   }
 
-  private struct Item {
+  fileprivate struct Item {
     var text = ""
     var isDefault = false
 

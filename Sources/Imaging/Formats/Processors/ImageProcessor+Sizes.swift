@@ -8,10 +8,9 @@ extension ImageProcessor {
     filter: ResamplingFilter = .lanczos3,
     usesLinearLight: Bool = false,
   ) -> ImageProcessor {
-    ImageProcessor("resize", [size.box] + shape(size) + options(filter, usesLinearLight)) {
-      bitmap,
-      context throws(ImageError) in
-      try bitmap.resized(size, filter, usesLinearLight, context)
+    showing("resize", [size.box] + shape(size) + options(filter, usesLinearLight)) {
+      (bitmap, context) throws(ImageError) in
+      try bitmap.resized(size, ResamplingOptions(filter: filter, usesLinearLight: usesLinearLight), context)
     }
   }
 
@@ -37,11 +36,9 @@ extension ImageProcessor {
   ) -> ImageProcessor {
     let box = "\(width?.description ?? "")x\(height?.description ?? "")"
     let shape = shape(.pixels(1, 1, mode, anchor: anchor, enlarges: enlarges))
-    return ImageProcessor(
-      "resize",
-      [box] + shape + options(filter, false),
-      lengths: [width, height].compactMap { $0 },
-    ) { bitmap, context throws(ImageError) in
+    let lengths = [width, height].compactMap { $0 }
+    return showing("resize", [box] + shape + options(filter, false), lengths: lengths) {
+      (bitmap, context) throws(ImageError) in
       func side(_ length: Length?, of side: Int, _ name: String) throws(ImageError) -> Double? {
         guard let length else { return nil }
         return try context.pixels(length, of: side, name, in: .leastNonzeroMagnitude...1e9)
@@ -53,7 +50,7 @@ extension ImageProcessor {
         anchor: anchor,
         enlarges: enlarges,
       )
-      return try bitmap.resized(size, filter, false, context)
+      return try bitmap.resized(size, ResamplingOptions(filter: filter, usesLinearLight: false), context)
     }
   }
 
@@ -197,18 +194,18 @@ extension ProcessingContext {
 extension Bitmap {
   fileprivate func resized(
     _ size: TargetSize,
-    _ filter: ResamplingFilter,
-    _ usesLinearLight: Bool,
+    _ options: ResamplingOptions,
     _ context: ProcessingContext,
-  ) throws(ImageError) -> Bitmap {
+  ) throws(ImageError) -> (bitmap: Bitmap, plan: SamplingPlan) {
     let plan = try SamplingPlan(size, width: width, height: height)
     try context.check(width: Double(plan.width), height: Double(plan.height))
-    return try resized(
+    let bitmap = try resized(
       to: size,
-      filter: filter,
-      usesLinearLight: usesLinearLight,
+      filter: options.filter,
+      usesLinearLight: options.usesLinearLight,
       limits: context.limits,
       isCancelled: context.isCancelled,
     )
+    return (bitmap, plan)
   }
 }

@@ -12,7 +12,7 @@ extension ImageProcessor {
 
   /// Mirrors the image.
   public static func flip(_ axis: FlipAxis) -> ImageProcessor {
-    ImageProcessor("flip", [axis.rawValue]) { bitmap, context throws(ImageError) in
+    moving("flip", [axis.rawValue]) { (bitmap, context) throws(ImageError) in
       try bitmap.turned(axis == .horizontal ? .mirrored : .flipped, context)
     }
   }
@@ -32,19 +32,17 @@ extension ImageProcessor {
     let angle = rest < 0 ? rest + 360 : rest
     // A tiny negative angle is rounded to a whole turn.
     let degrees = angle == 360 ? 0 : angle
+    let name = [StepName.number(degrees)]
     // Nothing shows behind quarter turns.
-    let isQuarter = degrees.truncatingRemainder(dividingBy: 90) == 0
-    return ImageProcessor(
-      "rotate",
-      [StepName.number(degrees)] + (isQuarter || background == .clear ? [] : ["\(background)"]),
-    ) { bitmap, context throws(ImageError) in
-      switch degrees {
-      case 0: bitmap
-      case 90: try bitmap.turned(.right, context)
-      case 180: try bitmap.turned(.down, context)
-      case 270: try bitmap.turned(.left, context)
-      default: try bitmap.rotated(degrees, background, context)
+    let turns: [Double: Turn?] = [0: nil, 90: .right, 180: .down, 270: .left]
+    guard let turn = turns[degrees] else {
+      return ImageProcessor("rotate", name + (background == .clear ? [] : ["\(background)"])) {
+        (bitmap, context) throws(ImageError) in
+        try bitmap.rotated(degrees, background, context)
       }
+    }
+    return moving("rotate", name) { (bitmap, context) throws(ImageError) in
+      if let turn { try bitmap.turned(turn, context) } else { bitmap }
     }
   }
 

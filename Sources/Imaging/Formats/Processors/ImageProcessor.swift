@@ -31,13 +31,22 @@ public struct ImageProcessor: Sendable, Hashable, CustomStringConvertible {
   }
 
   private enum Step: Sendable {
-    case bitmap(@Sendable (Bitmap, ProcessingContext) throws(ImageError) -> Bitmap)
+    /// Changes colours, and leaves no gain map.
+    case bitmap(BitmapChange)
+    /// Moves pixels, whatever the size of the image; the gain map's pixels move in the same way.
+    case moving(BitmapChange)
+    /// Shows the image, or a part of it, at another size.
+    case showing(PlannedChange)
     /// Keeps a part; all frames of an animation keep the first frame's.
     case part(@Sendable (Bitmap, ProcessingContext) throws(ImageError) -> PixelRegion)
     case custom(@Sendable (ImageContainer, ProcessingContext) throws -> ImageContainer)
   }
 
-  /// Makes a processor of Vitrine's own; `arguments` must tell all parameters apart.
+  private typealias BitmapChange = @Sendable (Bitmap, ProcessingContext) throws(ImageError) -> Bitmap
+  private typealias PlannedChange =
+    @Sendable (Bitmap, ProcessingContext) throws(ImageError) -> (bitmap: Bitmap, plan: SamplingPlan)
+
+  /// Makes a processor of Vitrine's own that changes colours; `arguments` must tell all parameters apart.
   package init(
     _ name: String,
     _ arguments: [String],
@@ -45,6 +54,25 @@ public struct ImageProcessor: Sendable, Hashable, CustomStringConvertible {
     _ body: @escaping @Sendable (Bitmap, ProcessingContext) throws(ImageError) -> Bitmap,
   ) {
     self.init(name, arguments, lengths: lengths, .bitmap(body))
+  }
+
+  /// Makes a processor that moves pixels.
+  static func moving(
+    _ name: String,
+    _ arguments: [String],
+    _ body: @escaping @Sendable (Bitmap, ProcessingContext) throws(ImageError) -> Bitmap,
+  ) -> ImageProcessor {
+    ImageProcessor(name, arguments, lengths: [], .moving(body))
+  }
+
+  /// Makes a processor that shows the image, or a part of it, at another size, and tells the plan that it followed.
+  static func showing(
+    _ name: String,
+    _ arguments: [String],
+    lengths: [Length] = [],
+    _ body: @escaping @Sendable (Bitmap, ProcessingContext) throws(ImageError) -> (bitmap: Bitmap, plan: SamplingPlan),
+  ) -> ImageProcessor {
+    ImageProcessor(name, arguments, lengths: lengths, .showing(body))
   }
 
   /// Makes a processor that keeps a part; `arguments` must tell all parameters apart.
@@ -233,14 +261,27 @@ public struct ImageProcessor: Sendable, Hashable, CustomStringConvertible {
     _ step: Step,
   ) throws(ImageError) -> Change {
     switch step {
-    case .bitmap(let body): return change(body)
+    case .bitmap(let body):
+      return change { (bitmap, _, context) throws(ImageError) in (try body(bitmap, context), nil) }
+    case .moving(let body):
+      return change { (bitmap, map, context) throws(ImageError) in
+        let moved = try body(bitmap, context)
+        guard let map else { return (moved, nil) }
+        return (moved, GainMap(try body(map.bitmap, context), map.formula))
+      }
+    case .showing(let body):
+      return change { (bitmap, map, context) throws(ImageError) in
+        let (shown, plan) = try body(bitmap, context)
+        return (shown, try map?.showing(plan, of: (bitmap.width, bitmap.height), context))
+      }
     case .part(let choose):
       let part = try named { () throws(ImageError) in
         try context.checkCancellation()
         return try choose(image.bitmap, context)
       }
-      return change { (bitmap, context) throws(ImageError) in
-        try bitmap.cropped(to: part) { () throws(ImageError) in try context.checkCancellation() }
+      return change { (bitmap, map, context) throws(ImageError) in
+        let shown = try bitmap.cropped(to: part) { () throws(ImageError) in try context.checkCancellation() }
+        return (shown, try map?.showing(try SamplingPlan(nil, part), of: (bitmap.width, bitmap.height), context))
       }
     case .custom(let body):
       return { [self] (image, context) throws(ImageError) in
@@ -258,14 +299,17 @@ public struct ImageProcessor: Sendable, Hashable, CustomStringConvertible {
   }
 
   private func change(
-    _ body: @escaping @Sendable (Bitmap, ProcessingContext) throws(ImageError) -> Bitmap
+    _ body: @escaping @Sendable (Bitmap, GainMap?, ProcessingContext) throws(ImageError) -> (Bitmap, GainMap?)
   ) -> Change {
     { [self] (image, context) throws(ImageError) in
-      let bitmap = try named { () throws(ImageError) in
+      try named { () throws(ImageError) in
         try context.checkCancellation()
-        return try body(image.bitmap, context)
+        let (bitmap, map) = try body(image.bitmap, image.gainMap, context)
+        guard !bitmap.isSamePixels(as: image.bitmap) else { return image }
+        var result = image.replacing(bitmap.straightened())
+        result.gainMap = map
+        return result
       }
-      return bitmap.isSamePixels(as: image.bitmap) ? image : image.replacing(bitmap.straightened())
     }
   }
 

@@ -179,4 +179,9 @@ public struct Bitmap: Sendable {
   package func declared(_ alpha: Alpha) -> Bitmap {
     Bitmap(width: width, height: height, alpha: alpha, colorSpace: colorSpace, storage: storage)
   }
+
+  /// Returns a bitmap that shares these pixels and declares them to be of another colour space.
+  func declared(_ colorSpace: ColorSpace) -> Bitmap {
+    Bitmap(width: width, height: height, alpha: alpha, colorSpace: colorSpace, storage: storage)
+  }
 }

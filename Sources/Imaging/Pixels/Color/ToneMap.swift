@@ -93,7 +93,7 @@ struct ToneMap: Sendable {
 
   /// Returns the light of a pixel as multiples of white, with the primaries of the target; below 0 beyond its gamut.
   @inline(__always)
-  private func light(_ pixel: SIMD4<UInt16>) -> SIMD4<Float> {
+  func light(_ pixel: SIMD4<UInt16>) -> SIMD4<Float> {
     var light = SIMD4(level(pixel.x), level(pixel.y), level(pixel.z), 0)
     if let system { light *= system.value((light * luminance).sum()) }
     return columns.product(light)

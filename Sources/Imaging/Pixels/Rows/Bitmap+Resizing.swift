@@ -32,11 +32,13 @@ extension Bitmap {
   package func resampled(
     _ plan: SamplingPlan,
     of source: (width: Int, height: Int),
+    orientation: Orientation = .up,
     filter: ResamplingFilter,
     usesLinearLight: Bool,
     limits: DecodeLimits,
     isCancelled: (@Sendable () -> Bool)?,
   ) throws(ImageError) -> Bitmap {
+    let (width, height) = orientation.applied(width: width, height: height)
     let (x, y) = (Double(width) / Double(source.width), Double(height) / Double(source.height))
     var plan = plan
     plan.crop = PixelRect(
@@ -49,17 +51,18 @@ extension Bitmap {
     plan.width = min(plan.width, max(1, Int(plan.crop.width.rounded())))
     plan.height = min(plan.height, max(1, Int(plan.crop.height.rounded())))
     let options = ResamplingOptions(filter: filter, usesLinearLight: usesLinearLight)
-    return try resampled(plan, options, limits: limits, isCancelled: isCancelled)
+    return try resampled(plan, options, orientation, limits: limits, isCancelled: isCancelled)
   }
 
   private func resampled(
     _ plan: SamplingPlan,
     _ options: ResamplingOptions,
+    _ orientation: Orientation = .up,
     limits: DecodeLimits,
     isCancelled: (@Sendable () -> Bool)?,
   ) throws(ImageError) -> Bitmap {
-    guard plan != SamplingPlan(width: width, height: height) else { return self }
-    var info = ImageInfo(format: .bitmap, storedWidth: width, storedHeight: height)
+    guard orientation != .up || plan != SamplingPlan(width: width, height: height) else { return self }
+    var info = ImageInfo(format: .bitmap, storedWidth: width, storedHeight: height, orientation: orientation)
     info.colorEncoding = colorSpace.encoding
     try limits.check(output: plan, of: info)
     let control = DecodeControl(isCancelled: isCancelled, timeLimit: limits.timeLimit)

@@ -3,10 +3,7 @@ extension Renderer {
   /// Renders rows as ``render(_:acceptsPartial:)`` does, holding eight more bytes for each pixel of the result.
   ///
   /// White is the peak that the file says, or else the measured peak of the pixels of the result.
-  func render(
-    _ source: HighRangeRows,
-    acceptsPartial: Bool,
-  ) throws(ImageError) -> (bitmap: Bitmap, damage: ImageError?, shown: Double) {
+  func render(_ source: HighRangeRows, acceptsPartial: Bool) throws(ImageError) -> RenderedRows {
     let (width, height) = info.orientation.applied(width: plan.width, height: plan.height)
     let picture = HighRangePicture(width: width, height: height)
     var damage: ImageError?
@@ -16,9 +13,10 @@ extension Renderer {
       guard acceptsPartial, error.isDamage else { throw error }
       damage = error
     }
-    let peak =
-      source.colors.peak ?? (measuresPeak ? ToneMap.peak(of: picture.pixels, source.colors, to: colorSpace) : nil)
-    let map = ToneMap(source.colors, peak: peak ?? HighRangeColors.nominalPeak, to: colorSpace)
+    let measured = { measuresPeak ? ToneMap.peak(of: picture.pixels, source.colors, to: colorSpace) : nil }
+    let peak = source.colors.peak ?? measured() ?? HighRangeColors.nominalPeak
+    let map = ToneMap(source.colors, peak: peak, to: colorSpace)
+    var gains = makesGainMap && damage == nil ? GainMeter(width: width, height: height, map, peak: peak) : nil
     let bitmap = try Bitmap.writing(
       width: plan.width,
       height: plan.height,
@@ -31,11 +29,17 @@ extension Renderer {
       for row in 0..<picture.rowCount {
         if row % Self.batch == 0 { try control.check() }
         map.apply(picture.row(row).elements, into: line.elements)
+        gains?.add(picture.row(row).elements, shownAs: line.elements.elements)
         writer.write(line.elements.elements)
       }
       writer.finish()
     }
-    return (bitmap, damage, Double(picture.rowCount) / Double(height))
+    return RenderedRows(
+      bitmap: bitmap,
+      damage: damage,
+      shown: Double(picture.rowCount) / Double(height),
+      gainMap: try gains?.gainMap(info.orientation, colorSpace),
+    )
   }
 
   /// Makes the pixels of the result in stored orientation.

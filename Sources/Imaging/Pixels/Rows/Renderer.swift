@@ -1,3 +1,14 @@
+/// The result of rendering rows.
+struct RenderedRows {
+  let bitmap: Bitmap
+  /// The reason why rows are missing, where that is accepted.
+  let damage: ImageError?
+  /// The share of the picture's rows that were decoded: 1 without damage.
+  let shown: Double
+  /// The gains of a picture of high dynamic range over ``bitmap``, if they are wanted.
+  var gainMap: GainMap?
+}
+
 /// Makes a bitmap from rows: crops, resamples and orients them on the way, holding a few at a time.
 struct Renderer {
   /// The number of rows read at once: enough for libjpeg to decode whole blocks, few enough to stay in a core's
@@ -13,16 +24,14 @@ struct Renderer {
   var colorSpace = ColorSpace.sRGB
   /// False if a result of high dynamic range must fit others of the same file: tiles, or frames.
   var measuresPeak = true
+  /// True if the result of a picture of high dynamic range has a gain map.
+  var makesGainMap = false
   /// Returns storage of a number of bytes for the pixels of the result; `nil` to use other memory.
   var storage: (Int) -> PixelStorage? = { _ in nil }
 
   /// Renders the rows.
   ///
-  /// `shown` is the share of the picture's rows that were decoded, 1 without damage.
-  func render(
-    _ source: any RowSource,
-    acceptsPartial: Bool,
-  ) throws(ImageError) -> (bitmap: Bitmap, damage: ImageError?, shown: Double) {
+  func render(_ source: any RowSource, acceptsPartial: Bool) throws(ImageError) -> RenderedRows {
     if source.isUpright, info.orientation != .up {
       return try oriented().render(source, acceptsPartial: acceptsPartial)
     }
@@ -55,8 +64,10 @@ struct Renderer {
     }
     // Missing rows are transparent, even in an opaque image.
     let isCovered = damage == nil || wholeRows == height
-    return (
-      isCovered ? bitmap : bitmap.declared(.straight), damage, isCovered ? 1 : Double(wholeRows) / Double(height),
+    return RenderedRows(
+      bitmap: isCovered ? bitmap : bitmap.declared(.straight),
+      damage: damage,
+      shown: isCovered ? 1 : Double(wholeRows) / Double(height),
     )
   }
 
@@ -93,6 +104,8 @@ struct Renderer {
       control: control,
       resampling: resampling,
       colorSpace: colorSpace,
+      measuresPeak: measuresPeak,
+      makesGainMap: makesGainMap,
       storage: storage,
     )
   }

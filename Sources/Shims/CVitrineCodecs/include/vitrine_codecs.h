@@ -98,6 +98,7 @@ typedef struct {
 typedef struct {
   int quality;
   int across, down;  // the sampling factors of brightness: 1 or 2
+  int gray;  // brightness alone
   int progressive;
   const uint8_t *profile;  // ICC; NULL for none
   size_t profile_length;

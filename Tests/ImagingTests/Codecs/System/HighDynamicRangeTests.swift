@@ -134,6 +134,38 @@ struct HighDynamicRangeTests {
     }
   }
 
+  /// Together with the map, the picture is as bright as the file says.
+  @Test(arguments: [16, 18] as [UInt8], Orientation.allCases)
+  func theRestOfTheRangeIsAGainMap(transfer: UInt8, orientation: Orientation) throws {
+    let nits = 1_000.0
+    let exif = TIFFBlock.orientation(orientation.rawValue, littleEndian: true)
+    let peak = Self.tenThousandths(nits) + Self.tenThousandths(0)
+    let file = Self.ramp(transfer, chunks: [("eXIf", exif), ("cLLI", peak)])
+    let image = try decode(file) { $0.dynamicRange = .high }
+    let map = try #require(image.gainMap)
+    #expect(image.bitmap.content == (try decode(file).bitmap.content))
+    #expect(try decode(file).gainMap == nil)
+    #expect(map.bitmap.size == (orientation.swapsAxes ? [24, 32] : [32, 24]))
+    #expect(abs(map.formula.headroom - nits / 203) < 0.001)
+    let made = try HighRangeBitmap(image.bitmap, map)
+    for x in stride(from: 3, to: 63, by: 4) {
+      let component = Double(65_535 * x / 63) / 65_535
+      let light =
+        transfer == 16
+        ? PerceptualQuantizer.light(component) : pow(HybridLogGamma.light(component), HybridLogGamma.gamma) * 1_000
+      let right = min(light, nits) / 203
+      let place = orientation.upright(x: x, y: 20, width: 64, height: 48)
+      // The means of neighbours, in steps of a 255th of the gains.
+      #expect(abs(Double(made[place.x, place.y].y) - right) < 0.06 * right + 0.01, "\(x)")
+    }
+  }
+
+  @Test
+  func aDimPictureHasNoGainMap() throws {
+    let file = PNGFile(width: 8, height: 8, depth: 16, colorType: .rgb) { _, _ in [32_768, 32_768, 32_768] }.data
+    #expect(try decode(file.withPNGChunk("cICP", [9, 16, 0, 1])) { $0.dynamicRange = .high }.gainMap == nil)
+  }
+
   /// Parts of a picture, and its frames, must fit together, so they are not measured.
   @Test
   func regionsFitTogether() throws {

@@ -148,16 +148,20 @@ public struct ImageOperations: Sendable, Hashable {
       let isTurned = [90, 270].contains(self[.rotate]?.amount("angle") ?? 0)
       let (width, height) = (Double(image.info.width), Double(image.info.height))
       var sides = ImageOperation.Sides(width: isTurned ? height : width, height: isTurned ? width : height)
-      var bitmap = image.bitmap
-      for step in before { bitmap = try step.process(bitmap, processing) }
+      var result = image
+      // Each frame comes here by itself.
+      result.animation = nil
+      for step in before { result = try step.process(result, processing) }
       if !resizing.isEmpty {
-        sides = ImageOperation.Sides(width: Double(bitmap.width), height: Double(bitmap.height))
+        sides = ImageOperation.Sides(width: Double(result.bitmap.width), height: Double(result.bitmap.height))
       }
-      for step in resizing { bitmap = try step.process(bitmap, processing) }
+      for step in resizing { result = try step.process(result, processing) }
       var context = context
       context.box = context.box.fitted(sides)
-      for step in try make(ImageOperation.afterResize, context) { bitmap = try step.process(bitmap, processing) }
-      return image.replacing(bitmap)
+      for step in try make(ImageOperation.afterResize, context) { result = try step.process(result, processing) }
+      var changed = image.replacing(result.bitmap)
+      changed.gainMap = result.gainMap
+      return changed
     }
   }
 

@@ -69,21 +69,34 @@ package struct ResizeBox: Sendable, Hashable {
 extension ResizeBox {
   /// The step on an image that has been decoded whole.
   var resizing: ImageProcessor {
-    .customInContext(id: "thumbnail \(rules.text)") { [rules] bitmap, context in
-      let result = rules.fitted(Double(bitmap.width), Double(bitmap.height))
+    .showing("context", ["thumbnail \(rules.text)"]) { [rules] (bitmap, context) throws(ImageError) in
+      let (width, height) = (Double(bitmap.width), Double(bitmap.height))
+      let result = rules.fitted(width, height)
       let image = try bitmap.resized(
         to: .pixels(result.width, result.height, .exact, enlarges: true),
         limits: context.limits,
         isCancelled: context.isCancelled,
       )
       let part = (width: result.cropWidth, height: result.cropHeight)
-      guard part != (result.width, result.height) else { return image }
-      guard rules.gravity != .smart else {
-        return try ImageProcessor.smartCrop(width: .pixels(part.width), height: .pixels(part.height))
-          .process(image, context)
+      var plan = SamplingPlan(width: image.width, height: image.height)
+      plan.crop = PixelRect(x: 0, y: 0, width: width, height: height)
+      guard part != (result.width, result.height) else { return (image, plan) }
+      let region: PixelRegion
+      if rules.gravity == .smart {
+        region = try image.part(width: Int(part.width), height: Int(part.height), .edges, context)
+      } else {
+        let place = rules.gravity.origin(of: part, in: (result.width, result.height), ratio: result.ratio)
+        region = PixelRegion(x: Int(place.x), y: Int(place.y), width: Int(part.width), height: Int(part.height))
       }
-      let place = rules.gravity.origin(of: part, in: (result.width, result.height), ratio: result.ratio)
-      return try image.cropped(x: Int(place.x), y: Int(place.y), width: Int(part.width), height: Int(part.height))
+      let (x, y) = (width / Double(image.width), height / Double(image.height))
+      plan = SamplingPlan(width: region.width, height: region.height)
+      plan.crop = PixelRect(
+        x: Double(region.x) * x,
+        y: Double(region.y) * y,
+        width: Double(region.width) * x,
+        height: Double(region.height) * y,
+      )
+      return (try image.cropped(x: region.x, y: region.y, width: region.width, height: region.height), plan)
     }
   }
 
@@ -96,12 +109,17 @@ extension ResizeBox {
     }
     if gravity == .smart { return .smartCrop(width: side(width), height: side(height)) }
     let sides = "\(DecimalText.of(width)) \(DecimalText.of(height))"
-    return .customInContext(id: "original crop \(sides) \(gravity.text)") { bitmap, _ in
-      let image = (width: Double(bitmap.width), height: Double(bitmap.height))
-      let part = (width: part(width, of: image.width), height: part(height, of: image.height))
-      let place = gravity.origin(of: part, in: image)
-      return try bitmap.cropped(x: Int(place.x), y: Int(place.y), width: Int(part.width), height: Int(part.height))
-    }
+    let name = "original crop \(sides) \(gravity.text)"
+    return ImageProcessor(
+      "context",
+      [name],
+      part: { (bitmap, _) throws(ImageError) in
+        let image = (width: Double(bitmap.width), height: Double(bitmap.height))
+        let part = (width: part(width, of: image.width), height: part(height, of: image.height))
+        let place = gravity.origin(of: part, in: image)
+        return PixelRegion(x: Int(place.x), y: Int(place.y), width: Int(part.width), height: Int(part.height))
+      },
+    )
   }
 
   /// Returns a side of a part of an original.

@@ -1,0 +1,152 @@
+import VitrineRuntime
+
+/// The items of a picture in an ISO base media file (ISO/IEC 14496-12, 8.11): pictures, and their descriptions.
+struct ISOMediaItems {
+  struct Item {
+    let id: Int
+    let type: String
+    /// The place of the flags in the file, of which the lowest hides the item.
+    let flags: Int
+  }
+
+  struct Reference {
+    let type: String
+    /// The place of the type in the file.
+    let place: Int
+    let from: Int
+    let to: [Int]
+  }
+
+  private typealias Box = (type: String, start: Int, end: Int)
+
+  private let file: ByteReader
+  /// The primary picture, and the place of its number in the file, which has two or four bytes.
+  let primary: (id: Int, place: Int, isLong: Bool)
+  private(set) var items: [Item] = []
+  private(set) var references: [Reference] = []
+  private let locations: Box?
+  private let data: Box?
+
+  /// More than any file has.
+  private static let itemLimit = 4_096
+
+  /// Reads the boxes; returns `nil` if there are none, or no primary picture.
+  ///
+  /// Complexity: O(boxes).
+  init?(_ file: ByteReader) {
+    self.file = file
+    guard let meta = Self.boxes(file, 0, file.count).first(where: { $0.type == "meta" }) else { return nil }
+    let boxes = Self.boxes(file, meta.start + 4, meta.end)
+    func box(_ type: String) -> Box? { boxes.first { $0.type == type } }
+    guard let primary = box("pitm"), let version = file.byte(at: primary.start),
+      let id = Self.number(file, primary.start + 4, bytes: version == 0 ? 2 : 4)
+    else { return nil }
+    self.primary = (id, primary.start + 4, version != 0)
+    (locations, data) = (box("iloc"), box("idat"))
+    if let list = box("iinf"), let version = file.byte(at: list.start) {
+      for entry in Self.boxes(file, list.start + (version == 0 ? 6 : 8), list.end).prefix(Self.itemLimit) {
+        guard entry.type == "infe", let version = file.byte(at: entry.start), version >= 2,
+          let id = Self.number(file, entry.start + 4, bytes: version == 2 ? 2 : 4),
+          let type = file.ascii(at: entry.start + (version == 2 ? 8 : 10), count: 4)
+        else { continue }
+        items.append(Item(id: id, type: type, flags: entry.start + 3))
+      }
+    }
+    if let list = box("iref"), let version = file.byte(at: list.start) {
+      let size = version == 0 ? 2 : 4
+      for entry in Self.boxes(file, list.start + 4, list.end).prefix(Self.itemLimit) {
+        guard let from = Self.number(file, entry.start, bytes: size),
+          let count = Self.number(file, entry.start + size, bytes: 2)
+        else { continue }
+        let targets = (0..<min(count, Self.itemLimit)).compactMap {
+          Self.number(file, entry.start + size + 2 + $0 * size, bytes: size)
+        }
+        references.append(Reference(type: entry.type, place: entry.start - 4, from: from, to: targets))
+      }
+    }
+  }
+
+  /// Returns the content of an item that lies in one piece (ISO/IEC 14496-12, 8.11.3).
+  func content(of id: Int) -> ByteReader? {
+    guard let box = locations, let version = file.byte(at: box.start), version <= 2,
+      let sizes = file.bigEndian16(at: box.start + 4)
+    else { return nil }
+    let (offsetSize, lengthSize) = (Int(sizes >> 12), Int(sizes >> 8 & 15))
+    let (baseSize, indexSize) = (Int(sizes >> 4 & 15), version == 0 ? 0 : Int(sizes & 15))
+    let idSize = version < 2 ? 2 : 4
+    var place = box.start + 6
+    func next(_ bytes: Int) -> Int? {
+      defer { place += bytes }
+      return bytes == 0 ? 0 : place + bytes <= box.end ? Self.number(file, place, bytes: bytes) : nil
+    }
+    guard let count = next(idSize) else { return nil }
+    for _ in 0..<min(count, Self.itemLimit) {
+      guard let item = next(idSize), let method = version == 0 ? 0 : next(2), next(2) != nil, let base = next(baseSize),
+        let extents = next(2)
+      else { return nil }
+      guard item == id else {
+        place += extents * (indexSize + offsetSize + lengthSize)
+        continue
+      }
+      guard extents == 1, next(indexSize) != nil, let offset = next(offsetSize), let length = next(lengthSize) else {
+        return nil
+      }
+      let start = base.addingReportingOverflow(offset)
+      guard !start.overflow else { return nil }
+      switch method & 15 {
+      case 0: return file.slice(start.partialValue, length)
+      case 1: return data.flatMap { file.slice($0.start, $0.end - $0.start).slice(start.partialValue, length) }
+      default: return nil
+      }
+    }
+    return nil
+  }
+
+  /// Returns the contents of the items of a type that describe another item.
+  func contents(_ type: String, describing id: Int) -> [ByteReader] {
+    items.filter { $0.type == type }.compactMap { item in
+      let describes = references.contains { $0.type == "cdsc" && $0.from == item.id && $0.to.contains(id) }
+      return describes ? content(of: item.id) : nil
+    }
+  }
+
+  /// Returns the file with another primary picture, which is shown, and without references of a type from it.
+  func file(withPrimary id: Int, removing type: String? = nil) -> Data {
+    var bytes = Array(file.copy())
+    let size = primary.isLong ? 4 : 2
+    for index in 0..<size { bytes[primary.place + index] = UInt8(truncatingIfNeeded: id >> (8 * (size - 1 - index))) }
+    for item in items where item.id == id { bytes[item.flags] &= 0xFE }
+    for reference in references where reference.from == id && reference.type == type {
+      bytes[reference.place] = UInt8(ascii: "-")
+    }
+    return Data(bytes)
+  }
+
+  private static func number(_ file: ByteReader, _ place: Int, bytes: Int) -> Int? {
+    switch bytes {
+    case 2: return file.bigEndian16(at: place).map { Int($0) }
+    case 4: return file.bigEndian32(at: place).map { Int($0) }
+    case 8:
+      guard let high = file.bigEndian32(at: place), high < 1 << 30 else { return nil }
+      return file.bigEndian32(at: place + 4).map { Int(high) << 32 | Int($0) }
+    default: return nil
+    }
+  }
+
+  /// Returns the boxes of a part of the file, up to the first that is longer than the part.
+  private static func boxes(_ file: ByteReader, _ start: Int, _ end: Int) -> [Box] {
+    var result: [Box] = []
+    var place = start
+    while place + 8 <= end, result.count < itemLimit, let size = file.bigEndian32(at: place),
+      let type = file.ascii(at: place + 4, count: 4)
+    {
+      var (length, header) = (Int(size), 8)
+      if length == 0 { length = end - place }
+      if length == 1 { (length, header) = (number(file, place + 8, bytes: 8) ?? 0, 16) }
+      guard length >= header, length <= end - place else { break }
+      result.append((type, place + header, place + length))
+      place += length
+    }
+    return result
+  }
+}
