@@ -27,7 +27,8 @@ extension DecoderRegistry {
   ) throws(ImageError) -> GainMap? {
     guard options.frame == 0, let map = data.reading({ EmbeddedGainMap($0, image.info) }) else { return nil }
     do throws(ImageError) {
-      return try decode(map, image.info, options.remaining(after: image), job)
+      let plan = try options.plan(for: image.info)
+      return try decode(map, image.info, plan, options.remaining(after: image), job)
     } catch {
       guard error.code == .overLimit || error.code == .cancelled || error.code == .outOfTime else { return nil }
       throw error.prefixed("gain map")
@@ -37,13 +38,13 @@ extension DecoderRegistry {
   private func decode(
     _ map: EmbeddedGainMap,
     _ picture: ImageInfo,
+    _ plan: SamplingPlan,
     _ options: DecodeOptions,
     _ job: DecodeJob,
   ) throws(ImageError) -> GainMap {
     let header = try info(of: map.data, limits: options.limits)
     let (width, height) = map.orientation.applied(width: header.width, height: header.height)
     let scale = (x: Double(width) / Double(picture.width), y: Double(height) / Double(picture.height))
-    let plan = try options.plan(for: picture)
     // All of the map, in as many pixels as the part needs.
     var own = DecodeOptions()
     (own.quality, own.limits, own.isCancelled) = (options.quality, options.limits, options.isCancelled)

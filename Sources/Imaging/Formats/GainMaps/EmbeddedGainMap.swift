@@ -36,8 +36,7 @@ struct EmbeddedGainMap {
     guard let items = ISOMediaItems(file) else { return nil }
     for item in items.items where item.type == "tmap" {
       guard let parts = items.references.first(where: { $0.type == "dimg" && $0.from == item.id })?.to,
-        parts.count == 2,
-        parts[0] == items.primary.id, parts[1] != item.id, parts[1] != items.primary.id,
+        parts.count == 2, parts[0] == items.primary.id, parts[1] != item.id, parts[1] != items.primary.id,
         let content = items.content(of: item.id), content.byte(at: 0) == 0
       else { continue }
       let space = info.colorProfile.gainSpace

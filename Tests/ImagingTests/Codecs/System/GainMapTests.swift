@@ -262,6 +262,7 @@ struct GainMapTests {
     let data = try file()
     #expect(try decode(data) { $0.limits.pixelCount = 160 * 120 + 80 * 60 }.gainMap != nil)
     #expect(throws: ImageError.self) { try decode(data) { $0.limits.pixelCount = 160 * 120 + 80 * 60 - 1 } }
+    #expect(try decode(data) { $0.limits.outputByteCount = 4 * (160 * 120 + 80 * 60) }.gainMap != nil)
     #expect(throws: ImageError.self) { try decode(data) { $0.limits.outputByteCount = 4 * (160 * 120 + 80 * 60) - 1 } }
   }
 
