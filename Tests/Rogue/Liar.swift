@@ -14,7 +14,7 @@ enum Liar: String, CaseIterable {
   case largeHeader, deafToRefusal, tooMuchSpace, allSpace, spaceForALargerOne, moreAndMoreSpace
   case unknownError, errorWithControls
   // The answer.
-  case noImage, otherSize, otherShare, pixelsElsewhere, pixelsBehindTheEnd, profileElsewhere, longer, shorter
+  case noImage, otherSize, otherShare, pixelsElsewhere, pixelsBehindTheEnd, profileElsewhere, moreGains, longer, shorter
   // The answer to a picture to be encoded.
   case wantsFrames, endlessFile, fileBehindTheEnd, emptyFile
   // With the mappings.
@@ -137,7 +137,10 @@ enum Liar: String, CaseIterable {
         try message.add(100)
       }
       guard self != .shorter else { return }
+      // Neither damage nor a gain map, unless it has more pixels than the picture.
       try message.add(0)
+      try message.add(self == .moreGains ? 1 : 0)
+      if self == .moreGains { try message.add(9) }
       if self == .longer { try message.add(0) }
     }
   }

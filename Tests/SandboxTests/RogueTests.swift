@@ -185,7 +185,7 @@ struct RogueTests {
     "helloWithMore", "longMessage", "emptyMessage", "unknownMessage", "secondHello", "permitsWithoutEnd",
     "impossibleHeader", "tooMuchSpace", "spaceForALargerOne", "moreAndMoreSpace", "unknownError", "noImage",
     "otherSize", "otherShare", "pixelsElsewhere",
-    "pixelsBehindTheEnd", "profileElsewhere", "longer", "shorter",
+    "pixelsBehindTheEnd", "profileElsewhere", "moreGains", "longer", "shorter",
   ])
   func aWorkerThatLiesCostsOneImageAndIsEnded(name: String) throws {
     let (sandbox, folder) = try Self.liar(name)
