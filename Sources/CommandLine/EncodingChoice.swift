@@ -42,6 +42,7 @@ struct EncodingChoice: Sendable {
       throw UsageError("--lossless: \(format) has at most 256 colors; use another --format")
     default: break
     }
+    if range == .high, format != .jpeg { throw UsageError("--dynamic-range high is for jpeg, not \(format)") }
     if subsampling != nil, format != .jpeg { throw UsageError("--subsampling is for jpeg, not \(format)") }
     if isProgressive, format != .jpeg { throw UsageError("--progressive is for jpeg, not \(format)") }
   }

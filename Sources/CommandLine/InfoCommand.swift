@@ -57,7 +57,7 @@ struct InfoCommand: Command {
       return .success(
         Report(
           info: info,
-          gainMapHeadroom: content.gainMapHeadroom(limits),
+          gainMapHeadroom: content.gainMapHeadroom(info),
           bytes: content.byteCount,
           hashes: hashes ? try Hashes(content, limits) : nil,
         )

@@ -35,12 +35,10 @@ enum SourceContent {
     try answer(DecodeQuestion(.metadata, DecodeLimits()), \.metadata)
   }
 
-  /// Returns how much brighter than white the image is with its gain map; `nil` without one.
-  ///
-  /// Blocks.
-  func gainMapHeadroom(_ limits: DecodeLimits) -> Double? {
+  /// Returns how much brighter than white an image of a header is with its gain map; `nil` without one.
+  func gainMapHeadroom(_ info: ImageInfo) -> Double? {
     guard case .data(let data) = self else { return nil }
-    return DecoderRegistry.ofTool.gainMapHeadroom(of: data, limits: limits)
+    return info.gainMapHeadroom(in: data)
   }
 
   /// Decodes the image.

@@ -121,6 +121,9 @@ struct EncodingOptionTests {
       #expect(try await map(command + arguments)?.bitmap.size == [20, 14])
       #expect(try await map(command) == nil)
     }
+    let other = try await tool.run("thumbnail", "a.jpg", "-o", "b.png", "--dynamic-range", "high")
+    #expect(other.status == 64)
+    #expect(other.errors.contains("--dynamic-range high is for jpeg, not png"))
     #expect(try await tool.run("info", "a.jpg").output.contains("gain map up to 4.0 times white"))
     #expect(try await tool.run("info", "--json", "a.jpg").output.contains("\"gainMapHeadroom\": 4"))
   }

@@ -185,7 +185,7 @@ struct EncodedLoad: Sendable {
       if request.isAnswered(by: info, as: encoding, context.configuration.encoders) { return .original(info) }
       let hasGainMap =
         context.configuration.encoders.keepsGainMap(encoding)
-        && (info.dynamicRange == .high || decoders.gainMapHeadroom(of: bytes.data, limits: limits) != nil)
+        && (info.dynamicRange == .high || info.gainMapHeadroom(in: bytes.data) != nil)
       return .metadata(try? decoders.metadata(of: bytes.data, limits: limits), hasGainMap: hasGainMap)
     }
   }

@@ -11,12 +11,15 @@ enum JPEGGainMap {
   ///   - input: The picture.
   ///   - encode: Encodes a picture without a map; the second argument is true for the map itself.
   /// - Returns: The file.
-  /// - Throws: The error of `encode`.
+  /// - Throws: The error of `encode`; ``ImageError`` `.notEncodable` if the numbers of the map make no sense.
   static func encode(
     _ input: EncoderInput,
     _ encode: (EncoderInput, Bool) throws(ImageError) -> Data,
   ) throws(ImageError) -> Data {
     guard let map = input.gainMap else { return try encode(input, false) }
+    guard map.formula.isValid else {
+      throw ImageError(.notEncodable, format: .jpeg, GainMapFormula.isInvalid)
+    }
     var picture = input
     (picture.gainMap, picture.xmp) = (nil, nil)
     // The map gets the profile of the colour space whose gains it has.

@@ -20,7 +20,10 @@ extension DecoderRegistry {
     if options.animates, let image = try animation(of: data, options, job) { return image }
     var image = try picture(of: data, DecodeQuestion(.image, options, job))
     if options.dynamicRange == .high {
-      // A program decodes the maps within files by questions of their own to this process, if it is a worker.
+      // The picture is held while another is decoded.
+      job.memoryShare?.setBase(image.bitmap.byteCount)
+      defer { job.memoryShare?.setBase(0) }
+      // A worker leaves the map to its program, which asks about it as about any file.
       if image.gainMap == nil, job.host == nil { image.gainMap = try gainMap(of: data, for: image, options, job) }
       image.highRange = try highRange(of: data, options, job)
     }

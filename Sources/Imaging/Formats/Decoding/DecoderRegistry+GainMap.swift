@@ -1,14 +1,15 @@
 package import VitrineRuntime
 
-extension DecoderRegistry {
-  /// Returns the brightest of a picture with its gain map, as a multiple of white; `nil` if there is none.
+extension ImageInfo {
+  /// Returns the brightest of the picture with the gain map in its file, as a multiple of white; `nil` if there is none.
   ///
-  /// Reads headers alone. Blocks.
-  package func gainMapHeadroom(of data: Data, limits: DecodeLimits = DecodeLimits()) -> Double? {
-    guard let info = try? info(of: data, limits: limits) else { return nil }
-    return data.reading { EmbeddedGainMap($0, info) }?.formula.headroom
+  /// Reads headers alone.
+  package func gainMapHeadroom(in file: Data) -> Double? {
+    file.reading { EmbeddedGainMap($0, self) }?.formula.headroom
   }
+}
 
+extension DecoderRegistry {
   /// Decodes the gain map of a picture, for the part that was decoded and at its own scale.
   ///
   /// - Parameters:
@@ -16,7 +17,7 @@ extension DecoderRegistry {
   ///   - image: The decoded picture.
   ///   - options: The options of its decode.
   ///   - job: The circumstances.
-  /// - Returns: The map; `nil` if there is none, or if it is damaged: the picture is whole without it.
+  /// - Returns: The map; `nil` if there is none, or if it or the picture is damaged.
   /// - Throws: ``ImageError``: `.cancelled`, `.outOfTime`, `.overLimit`. What the picture has taken of the limits is
   ///   counted.
   func gainMap(
@@ -25,7 +26,9 @@ extension DecoderRegistry {
     _ options: DecodeOptions,
     _ job: DecodeJob,
   ) throws(ImageError) -> GainMap? {
-    guard options.frame == 0, let map = data.reading({ EmbeddedGainMap($0, image.info) }) else { return nil }
+    guard options.frame == 0, image.damage == nil, let map = data.reading({ EmbeddedGainMap($0, image.info) }) else {
+      return nil
+    }
     do throws(ImageError) {
       let plan = try options.plan(for: image.info)
       return try decode(map, image.info, plan, options.remaining(after: image), job)

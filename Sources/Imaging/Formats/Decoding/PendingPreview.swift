@@ -51,7 +51,8 @@ package struct PendingPreview: Sendable {
     _ options: DecodeOptions,
     _ job: DecodeJob,
   ) throws(ImageError) -> ImagePreview?? {
-    var job = job
+    var (job, options) = (job, options)
+    options.dynamicRange = .standard
     let info = image.header
     let plan = try options.plan(for: info)
     if purpose == .thumbnail {

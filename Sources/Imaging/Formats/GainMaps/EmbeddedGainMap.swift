@@ -11,6 +11,9 @@ struct EmbeddedGainMap {
   /// The orientation of the map's pixels: the picture's, unless its file says its own.
   let orientation: Orientation
 
+  /// The most pictures of a file that are looked at.
+  private static let limit = 16
+
   private init(_ formula: GainMapFormula, _ data: Data, _ orientation: Orientation = .up) {
     (self.formula, self.data, self.orientation) = (formula, data, orientation)
   }
@@ -34,12 +37,13 @@ struct EmbeddedGainMap {
   /// ISO/IEC 23008-12, 6.6.2.4.
   private init?(media file: ByteReader, _ info: ImageInfo) {
     guard let items = ISOMediaItems(file) else { return nil }
-    for item in items.items where item.type == "tmap" {
-      guard let parts = items.references.first(where: { $0.type == "dimg" && $0.from == item.id })?.to,
-        parts.count == 2, parts[0] == items.primary.id, parts[1] != item.id, parts[1] != items.primary.id,
-        let content = items.content(of: item.id), content.byte(at: 0) == 0
+    let derived = items.references.filter { $0.type == "dimg" && items.types[$0.from] == "tmap" }
+    for reference in derived.prefix(Self.limit) {
+      let parts = reference.to
+      guard parts.count == 2, parts[0] == items.primary.id, parts[1] != reference.from, parts[1] != parts[0],
+        let content = items.content(of: reference.from), content.byte(at: 0) == 0
       else { continue }
-      let space = info.colorProfile.gainSpace
+      let space = info.colorProfile?.gainSpace ?? .sRGB
       guard let formula = GainMapFormula(iso: content.slice(1, content.count), base: space, alternate: space) else {
         continue
       }
@@ -52,16 +56,15 @@ struct EmbeddedGainMap {
 
   /// Finds the auxiliary picture whose XMP says that it is a gain map.
   private init?(apple items: ISOMediaItems) {
-    let exif = items.contents("Exif", describing: items.primary.id).first.flatMap { block in
+    let exif = items.contents("Exif", describing: [items.primary.id]).first.flatMap { block in
       // The place of the byte order comes first (ISO/IEC 23008-12, A.2.1).
-      block.bigEndian32(at: 0).map { EXIF.block(block.slice(4 + Int($0), block.count)) }
+      block.content.bigEndian32(at: 0).map { EXIF.block(block.content.slice(4 + Int($0), block.content.count)) }
     }
-    for reference in items.references where reference.type == "auxl" && reference.to.contains(items.primary.id) {
-      let headroom = items.contents("mime", describing: reference.from).lazy.compactMap {
-        AppleGainMap.headroom(xmp: Data($0.copy()), exif: exif)
-      }.first
+    let auxiliary = items.references.filter { $0.type == "auxl" && $0.to.contains(items.primary.id) }.map(\.from)
+    for description in items.contents("mime", describing: Set(auxiliary)) {
+      let headroom = AppleGainMap.headroom(xmp: Data(description.content.copy()), exif: exif)
       guard let headroom, headroom > 1 else { continue }
-      self.init(headroom, items.file(withPrimary: reference.from, removing: "auxl"))
+      self.init(headroom, items.file(withPrimary: description.picture, removing: "auxl"))
       return
     }
     return nil
@@ -74,19 +77,18 @@ struct EmbeddedGainMap {
 
   // MARK: JPEG
 
-  /// The pictures of a file that are looked at.
-  private static let pictureLimit = 16
-
   private init?(jpeg file: ByteReader, _ info: ImageInfo) {
-    let space = info.colorProfile.gainSpace
+    let space = info.colorProfile?.gainSpace ?? .sRGB
     for picture in Self.pictures(in: file) where picture.starts(with: [0xFF, 0xD8, 0xFF]) {
       var (old, new, headroom): (GainMapFormula?, GainMapFormula?, Double?)
-      let profile = try? JPEGHeader(picture, metadataLimit: 1 << 20).profile
+      var hasXMP = false
       for segment in JPEGMetadata.segments(picture) {
         if segment.number == 2, segment.body.starts(with: GainMapFormula.segmentName) {
           let bytes = segment.body.slice(GainMapFormula.segmentName.count, segment.body.count)
+          let profile = try? JPEGHeader(picture, metadataLimit: 1 << 20).profile
           new = GainMapFormula(iso: bytes, base: space, alternate: profile?.gainSpace ?? space)
-        } else if segment.number == 1, segment.body.starts(with: JPEGMetadata.xmpName) {
+        } else if segment.number == 1, !hasXMP, segment.body.starts(with: JPEGMetadata.xmpName) {
+          hasXMP = true
           let packet = Data(segment.body.slice(JPEGMetadata.xmpName.count, segment.body.count).copy())
           old = GainMapFormula(xmp: packet)
           old?.colorSpace = space
@@ -117,7 +119,7 @@ struct EmbeddedGainMap {
         if tag == 0xB002 { entries = value.block }
       }
       guard let entries else { continue }
-      return (1..<pictureLimit).compactMap { index in
+      return (1..<limit).compactMap { index in
         guard let size = entries.read32(index * 16 + 4), let offset = entries.read32(index * 16 + 8), offset > 0 else {
           return nil
         }
@@ -142,13 +144,16 @@ struct EmbeddedGainMap {
   }
 }
 
-extension ColorProfile? {
-  /// The colour space of a picture for whose components gains are.
-  fileprivate var gainSpace: ColorSpace { self?.name?.contains("P3") == true ? .displayP3 : .sRGB }
-}
-
 extension ColorProfile {
-  fileprivate var gainSpace: ColorSpace { ColorProfile?.some(self).gainSpace }
+  /// The colour space for whose components the gains of a picture with the profile are: that with the nearest red.
+  fileprivate var gainSpace: ColorSpace {
+    guard case .matrix(let shaper) = kind, let own = shaper.matrix else { return .sRGB }
+    func distance(_ space: ColorSpace) -> Double {
+      guard let red = space.encoding.adaptedPrimaries?.matrix.columns[0] else { return .infinity }
+      return (0..<3).reduce(0) { $0 + abs(own[$1][0] - red[$1]) }
+    }
+    return distance(.displayP3) < distance(.sRGB) ? .displayP3 : .sRGB
+  }
 }
 
 /// The gain maps that Apple's cameras wrote before ISO 21496-1 ("Applying Apple HDR effect to your photos", Apple).

@@ -4,7 +4,7 @@ import VitrineRuntime
 extension GainMapFormula {
   /// The name of the segment APP2 that holds it in a JPEG.
   static let segmentName = Array("urn:iso:std:iso:ts:21496:-1\0".utf8)
-  /// What the segment of the picture itself holds: the versions alone.
+  /// The content of the picture's own segment: the versions alone.
   static let segmentVersions: [UInt8] = [0, 0, 0, 0]
 
   private enum Flag {

@@ -110,19 +110,6 @@ package enum ISOMediaFile {
 
   /// Returns the content of the first box of a type.
   private static func first(_ type: String, in bytes: ByteReader) -> ByteReader? {
-    var offset = 0
-    while let size = bytes.bigEndian32(at: offset), let found = bytes.ascii(at: offset + 4, count: 4) {
-      var (length, start) = (Int(size), 8)
-      if length == 0 { length = bytes.count - offset }
-      if length == 1 {
-        guard let high = bytes.bigEndian32(at: offset + 8), high < 1 << 30, let low = bytes.bigEndian32(at: offset + 12)
-        else { return nil }
-        (length, start) = (Int(high) << 32 | Int(low), 16)
-      }
-      guard length >= start, length <= bytes.count - offset else { return nil }
-      if found == type { return bytes.slice(offset + start, length - start) }
-      offset += length
-    }
-    return nil
+    ISOMediaBox.all(in: bytes).first { $0.type == type }.map { bytes.slice($0.start, $0.end - $0.start) }
   }
 }

@@ -2,13 +2,6 @@ import VitrineRuntime
 
 /// The items of a picture in an ISO base media file (ISO/IEC 14496-12, 8.11): pictures, and their descriptions.
 struct ISOMediaItems {
-  struct Item {
-    let id: Int
-    let type: String
-    /// The place of the flags in the file, of which the lowest hides the item.
-    let flags: Int
-  }
-
   struct Reference {
     let type: String
     /// The place of the type in the file.
@@ -17,44 +10,49 @@ struct ISOMediaItems {
     let to: [Int]
   }
 
-  private typealias Box = (type: String, start: Int, end: Int)
-
   private let file: ByteReader
   /// The primary picture, and the place of its number in the file, which has two or four bytes.
   let primary: (id: Int, place: Int, isLong: Bool)
-  private(set) var items: [Item] = []
+  /// The types of the items, by number.
+  private(set) var types: [Int: String] = [:]
+  /// The places of the items' flags in the file, of which the lowest hides an item.
+  private var flags: [Int: Int] = [:]
   private(set) var references: [Reference] = []
-  private let locations: Box?
-  private let data: Box?
+  private let locations: ISOMediaBox?
+  private let data: ISOMediaBox?
 
   /// More than any file has.
   private static let itemLimit = 4_096
+  private static let descriptionLimit = 16
 
   /// Reads the boxes; returns `nil` if there are none, or no primary picture.
   ///
   /// Complexity: O(boxes).
   init?(_ file: ByteReader) {
     self.file = file
-    guard let meta = Self.boxes(file, 0, file.count).first(where: { $0.type == "meta" }) else { return nil }
-    let boxes = Self.boxes(file, meta.start + 4, meta.end)
-    func box(_ type: String) -> Box? { boxes.first { $0.type == type } }
+    guard let meta = ISOMediaBox.all(in: file).first(where: { $0.type == "meta" }) else { return nil }
+    // Behind the version and flags.
+    func box(_ type: String) -> ISOMediaBox? {
+      ISOMediaBox.all(in: file, from: meta.start + 4, to: meta.end).first { $0.type == type }
+    }
     guard let primary = box("pitm"), let version = file.byte(at: primary.start),
       let id = Self.number(file, primary.start + 4, bytes: version == 0 ? 2 : 4)
     else { return nil }
     self.primary = (id, primary.start + 4, version != 0)
     (locations, data) = (box("iloc"), box("idat"))
     if let list = box("iinf"), let version = file.byte(at: list.start) {
-      for entry in Self.boxes(file, list.start + (version == 0 ? 6 : 8), list.end).prefix(Self.itemLimit) {
+      let entries = ISOMediaBox.all(in: file, from: list.start + (version == 0 ? 6 : 8), to: list.end)
+      for entry in entries.prefix(Self.itemLimit) {
         guard entry.type == "infe", let version = file.byte(at: entry.start), version >= 2,
           let id = Self.number(file, entry.start + 4, bytes: version == 2 ? 2 : 4),
           let type = file.ascii(at: entry.start + (version == 2 ? 8 : 10), count: 4)
         else { continue }
-        items.append(Item(id: id, type: type, flags: entry.start + 3))
+        (types[id], flags[id]) = (type, entry.start + 3)
       }
     }
     if let list = box("iref"), let version = file.byte(at: list.start) {
       let size = version == 0 ? 2 : 4
-      for entry in Self.boxes(file, list.start + 4, list.end).prefix(Self.itemLimit) {
+      for entry in ISOMediaBox.all(in: file, from: list.start + 4, to: list.end).prefix(Self.itemLimit) {
         guard let from = Self.number(file, entry.start, bytes: size),
           let count = Self.number(file, entry.start + size, bytes: 2)
         else { continue }
@@ -102,11 +100,14 @@ struct ISOMediaItems {
     return nil
   }
 
-  /// Returns the contents of the items of a type that describe another item.
-  func contents(_ type: String, describing id: Int) -> [ByteReader] {
-    items.filter { $0.type == type }.compactMap { item in
-      let describes = references.contains { $0.type == "cdsc" && $0.from == item.id && $0.to.contains(id) }
-      return describes ? content(of: item.id) : nil
+  /// Returns the contents of the items of a type that describe one of some pictures, and that picture.
+  ///
+  /// A few files have two; more than 16 are left out.
+  func contents(_ type: String, describing ids: Set<Int>) -> [(picture: Int, content: ByteReader)] {
+    let descriptions = references.lazy.filter { $0.type == "cdsc" && types[$0.from] == type }
+    return descriptions.prefix(Self.descriptionLimit).compactMap { reference in
+      guard let picture = reference.to.first(where: ids.contains) else { return nil }
+      return content(of: reference.from).map { (picture, $0) }
     }
   }
 
@@ -115,7 +116,7 @@ struct ISOMediaItems {
     var bytes = Array(file.copy())
     let size = primary.isLong ? 4 : 2
     for index in 0..<size { bytes[primary.place + index] = UInt8(truncatingIfNeeded: id >> (8 * (size - 1 - index))) }
-    for item in items where item.id == id { bytes[item.flags] &= 0xFE }
+    if let place = flags[id] { bytes[place] &= 0xFE }
     for reference in references where reference.from == id && reference.type == type {
       bytes[reference.place] = UInt8(ascii: "-")
     }
@@ -131,22 +132,5 @@ struct ISOMediaItems {
       return file.bigEndian32(at: place + 4).map { Int(high) << 32 | Int($0) }
     default: return nil
     }
-  }
-
-  /// Returns the boxes of a part of the file, up to the first that is longer than the part.
-  private static func boxes(_ file: ByteReader, _ start: Int, _ end: Int) -> [Box] {
-    var result: [Box] = []
-    var place = start
-    while place + 8 <= end, result.count < itemLimit, let size = file.bigEndian32(at: place),
-      let type = file.ascii(at: place + 4, count: 4)
-    {
-      var (length, header) = (Int(size), 8)
-      if length == 0 { length = end - place }
-      if length == 1 { (length, header) = (number(file, place + 8, bytes: 8) ?? 0, 16) }
-      guard length >= header, length <= end - place else { break }
-      result.append((type, place + header, place + length))
-      place += length
-    }
-    return result
   }
 }

@@ -61,6 +61,9 @@ public struct GainMapFormula: Sendable, Hashable {
     return baseHeadroom >= 0 && alternateHeadroom - baseHeadroom >= 0.001 && alternateHeadroom <= Self.mostStops
   }
 
+  /// The text of errors about a formula that is not valid.
+  static let isInvalid = "the gain map's numbers are not finite, not in order, or too large"
+
   /// Returns the weight of the map on a display with a headroom, as a logarithm to base 2.
   func weight(onHeadroom headroom: Double) -> Double {
     min(max((headroom - baseHeadroom) / (alternateHeadroom - baseHeadroom), 0), 1)

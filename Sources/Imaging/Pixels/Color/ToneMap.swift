@@ -14,7 +14,7 @@ struct ToneMap: Sendable {
   /// The factor of the tone curve, by the largest component; `nil` if nothing is brighter than white.
   private let tone: SampledCurve?
   /// The change of primaries.
-  private let columns: Columns
+  private let columns: ColumnMatrix
   private let gamut: GamutCompression?
 
   /// The share of the pixels that may be brighter than the measured peak.
@@ -31,9 +31,7 @@ struct ToneMap: Sendable {
   init(_ colors: HighRangeColors, peak: Double, to target: ColorSpace) {
     let peak = min(max(peak, HighRangeColors.white), PerceptualQuantizer.limit)
     let light = colors.primaries.primaryLight ?? .identity
-    // All have the white of D65.
-    let back = target.encoding.primaryLight?.inverse ?? .identity
-    columns = Columns(Matrix3(columns: light.columns.map { back.applied(to: $0) }))
+    columns = ColumnMatrix(from: colors.primaries, to: target.encoding)
     luminance = SIMD4(Float(light.rows[1][0]), Float(light.rows[1][1]), Float(light.rows[1][2]), 0)
     gamut = colors.primaries.hasPrimaries(of: target.encoding) ? nil : GamutCompression(target)
     switch colors.transfer {
@@ -171,15 +169,15 @@ struct GamutCompression: Sendable {
   private static let kept: Float = 0.95
   private static let steps = 14
   /// The conversions from linear light to the light of the cones, and back.
-  private let toCones: Columns
-  private let fromCones: Columns
+  private let toCones: ColumnMatrix
+  private let fromCones: ColumnMatrix
   /// The conversions from the cube roots of the cones' light to Oklab, and back.
-  private let toLab = Columns(
+  private let toLab = ColumnMatrix(
     SIMD4(0.2104542553, 1.9779984951, 0.0259040371, 0),
     SIMD4(0.7936177850, -2.4285922050, 0.7827717662, 0),
     SIMD4(-0.0040720468, 0.4505937099, -0.8086757660, 0),
   )
-  private let fromLab = Columns(
+  private let fromLab = ColumnMatrix(
     SIMD4(1, 1, 1, 0),
     SIMD4(0.3963377774, -0.1055613458, -0.0894841775, 0),
     SIMD4(0.2158037573, -0.0638541728, -1.2914855480, 0),
@@ -194,7 +192,7 @@ struct GamutCompression: Sendable {
     ])
     let light = target.encoding.primaryLight ?? .identity
     let matrix = Matrix3(columns: light.columns.map { cones.applied(to: $0) })
-    (toCones, fromCones) = (Columns(matrix), Columns(matrix.inverse ?? .identity))
+    (toCones, fromCones) = (ColumnMatrix(matrix), ColumnMatrix(matrix.inverse ?? .identity))
   }
 
   /// Returns the colour in the gamut for linear light of 1 at most, a component of which may be below 0.
@@ -240,25 +238,4 @@ struct GamutCompression: Sendable {
     for _ in 0..<3 { roots = (roots * 2 + sizes / (roots * roots)) * (1 / 3) }
     return roots.replacing(with: -roots, where: numbers .< 0)
   }
-}
-
-/// A matrix of three columns.
-private struct Columns: Sendable {
-  private let first, second, third: SIMD4<Float>
-
-  init(_ first: SIMD4<Float>, _ second: SIMD4<Float>, _ third: SIMD4<Float>) {
-    (self.first, self.second, self.third) = (first, second, third)
-  }
-
-  init(_ matrix: Matrix3) {
-    let columns = matrix.columns.map { SIMD4(Float($0[0]), Float($0[1]), Float($0[2]), 0) }
-    self.init(columns[0], columns[1], columns[2])
-  }
-
-  @inline(__always)
-  func product(_ vector: SIMD4<Float>) -> SIMD4<Float> { first * vector.x + second * vector.y + third * vector.z }
-}
-
-extension Matrix3 {
-  fileprivate static let identity = Matrix3(rows: [[1, 0, 0], [0, 1, 0], [0, 0, 1]])
 }

@@ -11,20 +11,22 @@ extension HighRangeBitmap {
   ///   - headroom: The brightest that the display can show, as a multiple of white. Defaults to `nil`: all that the map
   ///     has.
   ///   - isCancelled: A closure that is called every few rows; `true` stops the work.
-  /// - Throws: ``ImageError``: `.cancelled`.
+  /// - Throws: ``ImageError``: `.cancelled`; `.processingFailed` if the numbers of the formula make no sense.
   public init(
     _ bitmap: Bitmap,
     _ map: GainMap,
     headroom: Double? = nil,
     isCancelled: (@Sendable () -> Bool)? = nil,
   ) throws(ImageError) {
+    guard map.formula.isValid else { throw ImageError(.processingFailed, GainMapFormula.isInvalid) }
     let stops = headroom.map { log2(max(1, $0)) } ?? map.formula.alternateHeadroom
     let context = ProcessingContext(isCancelled: isCancelled)
     let gain = GainSampler(map, weight: map.formula.weight(onHeadroom: stops), bitmap.width, bitmap.height)
     let source = bitmap.straightened()
     let (before, after) = (SIMD4<Float>(map.formula.baseOffset), SIMD4<Float>(map.formula.alternateOffset))
-    let toGains = ColorMatrix(from: bitmap.colorSpace, to: map.formula.colorSpace)
-    let toResult = ColorMatrix(from: map.formula.colorSpace, to: .displayP3)
+    let gainSpace = map.formula.colorSpace.encoding
+    let toGains = ColumnMatrix(from: bitmap.colorSpace.encoding, to: gainSpace)
+    let toResult = ColumnMatrix(from: gainSpace, to: ColorSpace.displayP3.encoding)
     let (width, height) = (bitmap.width, bitmap.height)
     let levels = TransferCurve.sRGB.levels
     try unsafe self.init(
@@ -45,9 +47,9 @@ extension HighRangeBitmap {
               levels[Int(pixels[place + 2])],
               0,
             )
-            light = toGains.applied(to: light)
+            light = toGains.product(light)
             light = (light + before) * gain.factor(x, y) - after
-            light = toResult.applied(to: light.replacing(with: 0, where: light .< 0))
+            light = toResult.product(light.replacing(with: 0, where: light .< 0))
             let alpha = Float(pixels[place + 3]) / 255
             light *= alpha
             light.w = alpha
@@ -112,26 +114,6 @@ private struct GainSampler {
     let (red, green, blue) = (pixels[start], pixels[start + 1], pixels[start + 2])
     if red == green, green == blue { return logarithms[Int(red)] }
     return SIMD4(logarithms[Int(red)].x, logarithms[Int(green)].y, logarithms[Int(blue)].z, 0)
-  }
-}
-
-/// A change of primaries, in linear light.
-private struct ColorMatrix {
-  private let columns: (SIMD4<Float>, SIMD4<Float>, SIMD4<Float>)
-  private let isIdentity: Bool
-
-  init(from source: ColorSpace, to target: ColorSpace) {
-    isIdentity = source == target
-    let back = Matrix3(rows: source.fromConnectionSpace).inverse ?? Matrix3(rows: target.fromConnectionSpace)
-    let forth = Matrix3(rows: target.fromConnectionSpace)
-    let list = back.columns.map { column in forth.applied(to: column).map { Float($0) } }
-    columns = (Self.vector(list[0]), Self.vector(list[1]), Self.vector(list[2]))
-  }
-
-  private static func vector(_ values: [Float]) -> SIMD4<Float> { SIMD4(values[0], values[1], values[2], 0) }
-
-  func applied(to light: SIMD4<Float>) -> SIMD4<Float> {
-    isIdentity ? light : columns.0 * light.x + columns.1 * light.y + columns.2 * light.z
   }
 }
 

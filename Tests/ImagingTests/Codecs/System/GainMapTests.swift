@@ -228,6 +228,36 @@ struct GainMapTests {
     #expect(try decode(data.prefix(start)).gainMap == nil)
   }
 
+  /// The gains of missing rows would be gains of nothing.
+  @Test
+  func aDamagedPictureHasNone() throws {
+    let data = try file()
+    let start = try #require(secondStart(data))
+    var broken = data
+    // The picture's file ends within its scan, and the list still leads to the map.
+    broken.replaceSubrange(start * 3 / 4..<start * 3 / 4 + 2, with: [0xFF, 0xD9])
+    let image = try decode(broken) { $0.acceptsPartial = true }
+    #expect(image.damage != nil)
+    #expect(image.gainMap == nil)
+  }
+
+  @Test
+  func numbersThatMakeNoSenseAreErrors() throws {
+    let changes: [(inout GainMapFormula) -> Void] = [
+      { $0.gamma.x = 0 }, { $0.alternateHeadroom = 0 }, { $0.maximum.y = .nan },
+    ]
+    for change in changes {
+      var formula = Self.formula
+      change(&formula)
+      let written = #expect(throws: ImageError.self) { try file(formula) }
+      #expect(written?.code == .notEncodable)
+      let image = picture(formula)
+      let map = try #require(image.gainMap)
+      let made = #expect(throws: ImageError.self) { _ = try HighRangeBitmap(image.bitmap, map) }
+      #expect(made?.code == .processingFailed)
+    }
+  }
+
   @Test
   func aListThatLeadsBackIsNone() throws {
     let data = try file()
