@@ -79,7 +79,9 @@ extension DecodeOptions {
     let (bytes, pixels) = (image.bitmap.byteCount, image.info.width.multipliedSaturating(by: image.info.height))
     other.limits.memoryByteCount = max(0, limits.memoryByteCount - bytes)
     other.limits.outputByteCount = max(0, limits.outputByteCount - bytes)
-    other.limits.pixelCount = max(0, limits.pixelCount - pixels)
+    // A map far larger than its picture shows no more, and only takes time.
+    let most = max(1 << 20, pixels.multipliedSaturating(by: 4))
+    other.limits.pixelCount = min(most, max(0, limits.pixelCount - pixels))
     other.limits.heldPixelCount = max(0, limits.heldPixelCount - (image.info.streamsRows ? 0 : pixels))
     return other
   }

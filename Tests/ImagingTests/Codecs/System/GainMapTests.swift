@@ -279,6 +279,7 @@ struct GainMapTests {
     let start = try #require(secondStart(data))
     let frame = try #require(data.dropFirst(start).firstRange(of: Data([0xFF, 0xC0]))).upperBound
     data.replaceSubrange(frame + 3..<frame + 7, with: [UInt8].big16(30_000) + .big16(30_000))
+    #expect(#expect(throws: ImageError.self) { try decode(data) }?.limit == .pixelCount)
     let error = #expect(throws: ImageError.self) { try decode(data) { $0.limits.pixelCount = 500_000_000 } }
     #expect(error?.code == .overLimit)
     #expect(error?.detail.hasPrefix("gain map: ") == true)
