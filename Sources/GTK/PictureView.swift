@@ -30,6 +30,8 @@ final class PictureView: DrawnWidget {
   }
   /// The thumbnails that stand for files; `nil` for none.
   var thumbnails: DesktopThumbnails? = .user
+  /// The brightest that the display can show, as a multiple of white.
+  var headroom = 1.0
   /// The current content.
   private(set) var content = ImageSlot.Content.empty
   var onChange: @MainActor (ImageSlot.Content) -> Void = { _ in }
@@ -71,7 +73,7 @@ final class PictureView: DrawnWidget {
     slot.sizing = .view(mode)
     slot.isVisible = false
     slot.animates = true
-    slot.replace = { [weak self] request in self?.thumbnails?.preferred(for: request) ?? request }
+    slot.replace = { [weak self] request in self?.preferred(for: request) ?? request }
     slot.loadingChanged = { [weak self] in self?.loadingChanged($0) }
     // The likely size, so that memory can be checked before the first layout.
     tellSize(width: minimumSize.width, height: minimumSize.height)
@@ -109,13 +111,18 @@ final class PictureView: DrawnWidget {
 
   private var wantsMotion: Bool { unsafe vitrine_gtk_animations_enabled(widget) != 0 }
 
+  /// Returns the request that is loaded for a request.
+  private func preferred(for request: ImageRequest) -> ImageRequest? {
+    request.brightened(for: headroom) ?? thumbnails?.preferred(for: request)
+  }
+
   // MARK: What is shown
 
   private func apply(_ content: ImageSlot.Content) {
     switch content {
     case .empty, .failure(_, shows: .none): showBeneath(nil)
     case .placeholder(let placeholder), .failure(_, shows: let placeholder): show(placeholder)
-    case .preview(let preview): show(preview.bitmap, fades: false)
+    case .preview(let preview): show(Texture(preview.bitmap), fades: false)
     case .image(let response, let fades): show(response, fades: fades)
     }
     retryButton?.isShown = content.isFailure
@@ -143,17 +150,17 @@ final class PictureView: DrawnWidget {
 
   private func show(_ response: ImageResponse, fades: Bool) {
     ring?.end()
-    show(response.image, fades: fades)
+    show(Texture(response.container), fades: fades)
     setPlayback(response.animation)
   }
 
   /// Shows an image.
   ///
   /// The previous content stays beneath while it fades in.
-  private func show(_ bitmap: Bitmap, fades: Bool) {
+  private func show(_ texture: Texture, fades: Bool) {
     setPlayback(nil)
     let previous = image.map { Beneath.texture($0, .image) } ?? beneath
-    image = Texture(bitmap)
+    image = texture
     setIcon(nil)
     endFade()
     beneath = nil

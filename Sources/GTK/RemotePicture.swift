@@ -172,6 +172,17 @@ public final class RemotePicture {
     set { view.shape = newValue }
   }
 
+  /// The brightest that the display can show, as a multiple of the white of a page; defaults to 1.
+  ///
+  /// GTK cannot be asked for it, and cuts off what its surface does not show, so a program sets it that knows its display.
+  /// Above 1, from GTK 4.16 on, images are loaded with their gain maps and drawn brighter than white where they are, up to
+  /// this brightness; the desktop's thumbnails are not used. At 1, and with an older GTK, images are shown up to white, and
+  /// their maps are not read. An animation has no map. A change applies from the next load on.
+  public var headroom: Double {
+    get { view.headroom }
+    set { view.headroom = newValue }
+  }
+
   /// A Boolean value that indicates whether a ring shows the progress of loads that take longer than a quarter of a
   /// second; defaults to `false`.
   public var showsProgress: Bool {

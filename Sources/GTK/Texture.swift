@@ -1,6 +1,7 @@
 import CGTK
 import CVitrineGTK
-public import Vitrine
+import Vitrine
+public import VitrineImaging
 
 extension Bitmap {
   /// Makes a `GdkTexture` of the pixels, without copying them.
@@ -14,14 +15,7 @@ extension Bitmap {
     // GDK takes components as sRGB.
     guard colorSpace == .sRGB else { return unsafe converted(to: .sRGB).makeTexture() }
     return unsafe withUnsafeBytes { pixels in
-      // The owner is released when GDK is done with the bytes; until then it keeps the pixels in place.
-      let owner = unsafe Unmanaged.passRetained(PixelOwner(self))
-      let bytes = unsafe g_bytes_new_with_free_func(
-        pixels.baseAddress,
-        gsize(byteCount),
-        releaseObject,
-        owner.toOpaque(),
-      )
+      let bytes = unsafe PixelOwner(self).bytes(pixels)
       defer { unsafe g_bytes_unref(bytes) }
       // Decoders deliver straight alpha, which also draws fastest.
       let format = alpha == .premultiplied ? GDK_MEMORY_R8G8B8A8_PREMULTIPLIED : GDK_MEMORY_R8G8B8A8
@@ -30,26 +24,73 @@ extension Bitmap {
   }
 }
 
-private final class PixelOwner: Sendable {
-  let bitmap: Bitmap
+extension HighRangeBitmap {
+  /// A Boolean value that indicates whether the GTK that runs, 4.16 or later, can be told that pixels are brighter than
+  /// white.
+  static let hasTextures = vitrine_gtk_has_color_states() != 0
 
-  init(_ bitmap: Bitmap) {
-    self.bitmap = bitmap
+  /// Makes a `GdkTexture` of the pixels, without copying them; returns `nil` before GTK 4.16.
+  ///
+  /// The caller owns the reference. The texture retains the pixels. What is brighter than the surface on which it is drawn
+  /// can show is cut off there. May be called on any thread. Complexity: O(1).
+  public func makeTexture() -> OpaquePointer? {
+    unsafe withUnsafeBytes { pixels in
+      let bytes = unsafe PixelOwner(self).bytes(pixels)
+      defer { unsafe g_bytes_unref(bytes) }
+      return unsafe vitrine_gtk_high_range_texture(bytes, CInt(width), CInt(height))
+    }
   }
 }
 
-/// Owns a reference to the texture of a bitmap.
+extension ImageRequest {
+  /// Returns the request for an image that is brighter than white on a display, or `nil` if the display or GTK shows none.
+  func brightened(for headroom: Double) -> ImageRequest? {
+    guard headroom > 1, HighRangeBitmap.hasTextures else { return nil }
+    var request = self
+    request.dynamicRange = .high
+    request.processors.append(.highRange(headroom: min(headroom, 65_504)))
+    return request
+  }
+}
+
+/// Keeps the pixels of a texture.
+private final class PixelOwner<Pixels: Sendable>: Sendable {
+  private let pixels: Pixels
+
+  init(_ pixels: Pixels) {
+    self.pixels = pixels
+  }
+
+  /// Returns the memory of the pixels, which stays in place until GDK is done with it and releases this object.
+  func bytes(_ memory: UnsafeRawBufferPointer) -> OpaquePointer? {
+    unsafe g_bytes_new_with_free_func(
+      memory.baseAddress,
+      gsize(memory.count),
+      releaseObject,
+      Unmanaged.passRetained(self).toOpaque(),
+    )
+  }
+}
+
+/// Owns a reference to the texture of an image.
 @MainActor
 @safe
 final class Texture {
   let pointer: OpaquePointer
+  /// The image, as it is without the pixels that are brighter than white.
   let bitmap: Bitmap
+  /// True if the texture has pixels that are brighter than white.
+  let hasHighRange: Bool
   /// The texture of the pixels without their alpha, for drawing in software.
   private var opaque: OpaquePointer?
 
-  init(_ bitmap: Bitmap) {
-    self.bitmap = bitmap
-    unsafe pointer = bitmap.makeTexture()
+  convenience init(_ bitmap: Bitmap) { self.init(ImageContainer(bitmap)) }
+
+  init(_ image: ImageContainer) {
+    bitmap = image.bitmap
+    let brighter = unsafe image.highRange?.makeTexture()
+    hasHighRange = unsafe brighter != nil
+    unsafe pointer = brighter ?? bitmap.makeTexture()
     unsafe opaque = nil
   }
 
@@ -67,6 +108,7 @@ final class Texture {
   ///     each frame: 188 pixels a side take it 163 microseconds with an alpha channel, and 44 without one.
   func draw(into snapshot: OpaquePointer, _ rectangle: PictureRectangle, isBySoftware: Bool = false) {
     var bounds = rectangle.bounds
+    let isBySoftware = isBySoftware && !hasHighRange
     if isBySoftware, unsafe opaque == nil { unsafe opaque = bitmap.makeOpaqueTexture() }
     // GTK copies the rectangle and takes a reference to the texture.
     unsafe gtk_snapshot_append_texture(snapshot, isBySoftware ? opaque ?? pointer : pointer, &bounds)

@@ -11,12 +11,16 @@ import VitrineTesting
 @Suite(.needsCorpus)
 struct GainMapTests {
   private func decode(_ path: String, _ size: TargetSize? = nil) throws -> ImageContainer {
+    try decode(try Corpus.data(path), size)
+  }
+
+  private func decode(_ data: Data, _ size: TargetSize? = nil) throws -> ImageContainer {
     var decoders = DecoderRegistry.standard
     decoders.add(AVIFDecoder())
     decoders.add(HEIFDecoder())
     var options = DecodeOptions(size: size)
     options.dynamicRange = .high
-    return try decoders.decode(try Corpus.data(path), options)
+    return try decoders.decode(data, options)
   }
 
   /// The same picture is there as JPEG, from which libavif made these.
@@ -32,6 +36,20 @@ struct GainMapTests {
     for (own, other) in [(map.formula.minimum, jpeg.formula.minimum), (map.formula.maximum, jpeg.formula.maximum)] {
       #expect((0..<3).allSatisfy { abs(own[$0] - other[$0]) < 1e-5 })
     }
+  }
+
+  /// The bright picture has its own primaries; a flag of the numbers says whether the gains are for those.
+  @Test(arguments: [(0xC0, ColorSpace.sRGB), (0x80, .displayP3)] as [(UInt8, ColorSpace)])
+  func gainsAreOfTheColorsThatTheFileSays(flags: UInt8, space: ColorSpace) throws {
+    var file = Array(try Corpus.data("avif/tests/data/seine_sdr_gainmap_srgb.avif").reading { $0.copy() })
+    // Primaries of Display P3 in place of sRGB's, before PQ.
+    let color = Array("nclx".utf8) + [0, 1, 0, 16]
+    let numbers: [UInt8] = [0, 0, 0, 0, 0, 0xC0]
+    let places = try [color, numbers].map { part in
+      try #require((0..<file.count - part.count).first { file[$0..<$0 + part.count].elementsEqual(part) })
+    }
+    (file[places[0] + 5], file[places[1] + 5]) = (12, flags)
+    #expect(try decode(Data(file)).gainMap?.formula.colorSpace == space)
   }
 
   @Test

@@ -1,6 +1,7 @@
 import CGTK
 import CVitrineGTK
 import Vitrine
+import VitrineImaging
 import VitrineTestSupport
 import VitrineTesting
 import XCTest
@@ -71,6 +72,30 @@ final class RemotePictureTests: WidgetTestCase {
       picture.load("no url", failure: .color(.init(0x102030)))
       guard case .failure(let error, _) = picture.content else { return XCTFail("\(picture.content)") }
       XCTAssertEqual(error.code, .invalidURL)
+      window.close()
+    }
+  }
+
+  func testAPictureIsLoadedForTheHeadroomOfItsDisplay() {
+    MainActor.assumeIsolated {
+      let (loading, mailbox) = (FakeLoading(), FrameMailbox.manual())
+      let picture = Self.makePicture(loading, mailbox)
+      let window = unsafe TestWindow(picture.widget)
+      picture.load(.named("A"))
+      picture.headroom = 4
+      picture.load(.named("B"))
+      // More than any display shows, and more than a pixel can say.
+      picture.headroom = .infinity
+      picture.load(.named("C"))
+      picture.headroom = .nan
+      picture.load(.named("D"))
+      let (standard, isNewer) = (DynamicRange.standard, HighRangeBitmap.hasTextures)
+      let high: DynamicRange = isNewer ? .high : .standard
+      XCTAssertEqual(loading.loads.map(\.request.dynamicRange), [standard, high, high, standard])
+      XCTAssertEqual(
+        loading.loads.map { $0.request.processors.map(\.identifier) },
+        [[], isNewer ? ["highRange(4)"] : [], isNewer ? ["highRange(65504)"] : [], []],
+      )
       window.close()
     }
   }

@@ -1,5 +1,6 @@
 import CGTK
 import Vitrine
+import VitrineImaging
 import VitrineTesting
 import XCTest
 
@@ -55,5 +56,85 @@ final class TextureTests: WidgetTestCase {
       unsafe g_object_unref(UnsafeMutableRawPointer(texture))
       XCTAssertEqual(others.count, 50)
     }
+  }
+
+  func testATextureOfHighRangeHasItsLight() throws {
+    let light: [SIMD4<Float>] = [
+      SIMD4(0, 0, 0, 1), SIMD4(1, 1, 1, 1), SIMD4(4, 4, 4, 1), SIMD4(0.5, 0.5, 0.5, 0.5), SIMD4(3.5, 1, 0.25, 1),
+      SIMD4(0, 0, 0, 0),
+    ]
+    try MainActor.assumeIsolated {
+      let texture = unsafe Self.highRange(light).makeTexture()
+      guard HighRangeBitmap.hasTextures else {
+        unsafe XCTAssertNil(texture)
+        throw XCTSkip("GTK here is older than 4.16; make check NAME=newer-gtk runs this with a newer one")
+      }
+      let made = try unsafe XCTUnwrap(texture)
+      defer { unsafe g_object_unref(UnsafeMutableRawPointer(made)) }
+      // Linear light with the primaries of sRGB, multiplied by alpha.
+      let read = unsafe LinearTexture.pixels(made, count: light.count)
+      for (pixel, expected) in zip(read, light) {
+        // The columns of the matrix from Display P3 to sRGB.
+        var other =
+          expected.x * SIMD4(1.224940, -0.042057, -0.019638, 0) + expected.y * SIMD4(-0.224940, 1.042057, -0.078636, 0)
+        other += expected.z * SIMD4(0, 0, 1.098274, 0)
+        other.w = expected.w
+        XCTAssertLessThan((pixel - other).max(), 0.005, "\(pixel) instead of \(other)")
+        XCTAssertGreaterThan((pixel - other).min(), -0.005, "\(pixel) instead of \(other)")
+      }
+    }
+  }
+
+  func testAnImageWithHighRangeIsDrawnWithItWhereGTKCan() {
+    MainActor.assumeIsolated {
+      var image = ImageContainer(Self.bitmap(.opaque))
+      XCTAssertFalse(Texture(image).hasHighRange)
+      image.highRange = Self.highRange([SIMD4(4, 4, 4, 1)])
+      let texture = Texture(image)
+      XCTAssertEqual(texture.hasHighRange, HighRangeBitmap.hasTextures)
+      // Its layout is that of the picture.
+      XCTAssertTrue(texture.bitmap.isSamePixels(as: image.bitmap))
+    }
+  }
+
+  /// A row of pixels: linear light with the primaries of Display P3, multiplied by alpha.
+  private static func highRange(_ light: [SIMD4<Float>]) -> HighRangeBitmap {
+    unsafe HighRangeBitmap(width: light.count, height: 1, headroom: 4) { pixels in
+      let halves = light.flatMap { (0..<4).map { [pixel = $0] in Float16(pixel[$0]).bitPattern } }
+      unsafe halves.withUnsafeBytes { unsafe pixels.copyMemory(from: $0) }
+    }
+  }
+}
+
+/// Functions of GTK 4.16, which older headers lack.
+private enum LinearTexture {
+  private typealias Make = @convention(c) (OpaquePointer) -> OpaquePointer
+  private typealias State = @convention(c) () -> OpaquePointer
+  private typealias SetState = @convention(c) (OpaquePointer, OpaquePointer) -> Void
+  private typealias SetFormat = @convention(c) (OpaquePointer, CUnsignedInt) -> Void
+  private typealias Download = @convention(c) (OpaquePointer, UnsafeMutableRawPointer, Int) -> Void
+  private typealias Free = @convention(c) (OpaquePointer) -> Void
+
+  /// Returns the pixels of a texture of one row.
+  static func pixels(_ texture: OpaquePointer, count: Int) -> [SIMD4<Float>] {
+    let downloader = unsafe function("gdk_texture_downloader_new", Make.self)(texture)
+    defer { unsafe function("gdk_texture_downloader_free", Free.self)(downloader) }
+    let state = unsafe function("gdk_color_state_get_srgb_linear", State.self)()
+    unsafe function("gdk_texture_downloader_set_color_state", SetState.self)(downloader, state)
+    unsafe function("gdk_texture_downloader_set_format", SetFormat.self)(
+      downloader,
+      GDK_MEMORY_R32G32B32A32_FLOAT_PREMULTIPLIED.rawValue,
+    )
+    var pixels = [SIMD4<Float>](repeating: .zero, count: count)
+    unsafe pixels.withUnsafeMutableBytes {
+      guard let start = $0.baseAddress else { return }
+      unsafe function("gdk_texture_downloader_download_into", Download.self)(downloader, start, $0.count)
+    }
+    return pixels
+  }
+
+  private static func function<F>(_ name: String, _ type: F.Type) -> F {
+    // The declarations above are those of GTK's documentation.
+    unsafe unsafeBitCast(dlsym(nil, name), to: type)
   }
 }

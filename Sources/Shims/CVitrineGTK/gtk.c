@@ -120,6 +120,36 @@ void vitrine_gtk_call_nearest(
   append(snapshot, texture, 1, bounds);
 }
 
+gboolean vitrine_gtk_has_color_states(void) { return dlsym(RTLD_DEFAULT, "gdk_memory_texture_builder_set_color_state") != NULL; }
+
+/// Calls a function of the GTK that runs, which headers before 4.16 lack. All of them appeared together.
+#define CALL(result, name, arguments, ...) ((result(*) arguments)dlsym(RTLD_DEFAULT, #name))(__VA_ARGS__)
+
+GdkTexture *vitrine_gtk_high_range_texture(GBytes *bytes, int width, int height) {
+  if (!vitrine_gtk_has_color_states()) return NULL;
+  // ITU-T H.273: primaries 12 are those of Display P3, curve 8 is none, matrix 0 is RGB.
+  GObject *parameters = CALL(GObject *, gdk_cicp_params_new, (void));
+  CALL(void, gdk_cicp_params_set_color_primaries, (GObject *, guint), parameters, 12);
+  CALL(void, gdk_cicp_params_set_transfer_function, (GObject *, guint), parameters, 8);
+  CALL(void, gdk_cicp_params_set_matrix_coefficients, (GObject *, guint), parameters, 0);
+  // GDK_CICP_RANGE_FULL.
+  CALL(void, gdk_cicp_params_set_range, (GObject *, int), parameters, 1);
+  gpointer state = CALL(gpointer, gdk_cicp_params_build_color_state, (GObject *, GError **), parameters, NULL);
+  g_object_unref(parameters);
+  if (!state) return NULL;
+  GObject *builder = CALL(GObject *, gdk_memory_texture_builder_new, (void));
+  CALL(void, gdk_memory_texture_builder_set_bytes, (GObject *, GBytes *), builder, bytes);
+  CALL(void, gdk_memory_texture_builder_set_stride, (GObject *, gsize), builder, 8 * (gsize)width);
+  CALL(void, gdk_memory_texture_builder_set_width, (GObject *, int), builder, width);
+  CALL(void, gdk_memory_texture_builder_set_height, (GObject *, int), builder, height);
+  CALL(void, gdk_memory_texture_builder_set_format, (GObject *, int), builder, GDK_MEMORY_R16G16B16A16_FLOAT_PREMULTIPLIED);
+  CALL(void, gdk_memory_texture_builder_set_color_state, (GObject *, gpointer), builder, state);
+  GdkTexture *texture = CALL(GdkTexture *, gdk_memory_texture_builder_build, (GObject *), builder);
+  g_object_unref(builder);
+  CALL(void, gdk_color_state_unref, (gpointer), state);
+  return texture;
+}
+
 GtkWidget *vitrine_gtk_new_icon(void) {
   return GTK_WIDGET(g_object_new(GTK_TYPE_IMAGE, "accessible-role", GTK_ACCESSIBLE_ROLE_PRESENTATION, NULL));
 }

@@ -1,4 +1,5 @@
 package import VitrineHTTP
+import VitrineImaging
 import VitrineRuntime
 
 /// The outcome that a request would have at this moment, and why.
@@ -61,6 +62,8 @@ public struct Explanation: Sendable {
   package let source: String
   /// The policy of the request: how fresh the image must be.
   package let policy: CachePolicy
+  /// The range of brightness of the image.
+  private let dynamicRange: DynamicRange
 
   /// The image itself, in memory.
   package internal(set) var memory = Find.notAsked
@@ -114,7 +117,7 @@ public struct Explanation: Sendable {
   let now: Date
 
   init(_ request: ImageRequest, now: Date) {
-    (source, policy, self.now) = (request.name, request.cachePolicy, now)
+    (source, policy, dynamicRange, self.now) = (request.name, request.cachePolicy, request.dynamicRange, now)
   }
 }
 
@@ -124,6 +127,7 @@ extension Explanation: CustomStringConvertible {
   /// The outcome in the first line, then the findings, one place per line.
   public var description: String {
     var lines = ["\(source): \(conclusion)", "  policy: \(policy)"]
+    if dynamicRange != .standard { lines.append("  dynamic range: \(dynamicRange.rawValue)") }
     func add(_ place: String, _ find: Find) {
       if let words = words(of: find) { lines.append("  \(place): \(words)") }
     }

@@ -349,6 +349,17 @@ struct ExplainTests {
           original on disk: fresh for 50 s
         """
     )
+    var bright = request
+    bright.dynamicRange = .high
+    #expect(
+      await pipeline.explain(bright).description == """
+        https://example.org/a.png: from disk, no request is sent; decoded, 1 processor
+          policy: standard
+          dynamic range: high
+          in memory: no
+          original on disk: fresh for 50 s
+        """
+    )
     parts.clock.advance(by: .seconds(110))
     #expect(
       await pipeline.explain(request).description == """

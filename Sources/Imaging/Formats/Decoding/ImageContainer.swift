@@ -34,10 +34,10 @@ public struct ImageContainer: Sendable {
   /// The number of times that the animation was set, which tells a removed animation from an animation that other pixels
   /// ended.
   var animationChanges: Int { values.value.animationChanges }
-  /// The pixels where they are brighter than white, at the size of ``bitmap``; `nil` unless requested by
-  /// ``DecodeOptions/dynamicRange`` and there.
+  /// The pixels where they are brighter than white, at the size of ``bitmap``: as ImageIO decodes them if requested by
+  /// ``DecodeOptions/dynamicRange``, or made by ``ImageProcessor/highRange(headroom:)``; otherwise `nil`.
   ///
-  /// An image that is processed has none.
+  /// Later processors leave none.
   public var highRange: HighRangeBitmap? {
     get { values.value.highRange }
     set { values.value.highRange = newValue }

@@ -44,7 +44,8 @@ struct EmbeddedGainMap {
         let content = items.content(of: reference.from), content.byte(at: 0) == 0
       else { continue }
       let space = info.colorProfile?.gainSpace ?? .sRGB
-      guard let formula = GainMapFormula(iso: content.slice(1, content.count), base: space, alternate: space) else {
+      let alternate = items.colors(of: reference.from).lazy.compactMap(ColorSpace.init(ofGains:)).first ?? space
+      guard let formula = GainMapFormula(iso: content.slice(1, content.count), base: space, alternate: alternate) else {
         continue
       }
       // The map is the primary picture of a copy of the file. Its turns are its own, as the picture's are.
@@ -145,14 +146,36 @@ struct EmbeddedGainMap {
 }
 
 extension ColorProfile {
-  /// The colour space for whose components the gains of a picture with the profile are: that with the nearest red.
+  /// The colour space for whose components the gains of a picture with the profile are.
   fileprivate var gainSpace: ColorSpace {
     guard case .matrix(let shaper) = kind, let own = shaper.matrix else { return .sRGB }
+    return ColorSpace(nearestTo: SIMD3(own[0][0], own[1][0], own[2][0]))
+  }
+}
+
+extension ColorSpace {
+  /// The colour space with the nearest red, which is given as CIE XYZ under D50.
+  fileprivate init(nearestTo red: SIMD3<Double>) {
     func distance(_ space: ColorSpace) -> Double {
-      guard let red = space.encoding.adaptedPrimaries?.matrix.columns[0] else { return .infinity }
-      return (0..<3).reduce(0) { $0 + abs(own[$1][0] - red[$1]) }
+      space.encoding.adaptedPrimaries.map {
+        (0..<3).reduce(0) { [own = $0.matrix.columns[0]] in $0 + abs(own[$1] - red[$1]) }
+      }
+        ?? .infinity
     }
-    return distance(.displayP3) < distance(.sRGB) ? .displayP3 : .sRGB
+    self = distance(.displayP3) < distance(.sRGB) ? .displayP3 : .sRGB
+  }
+
+  /// The colour space for whose components gains are, by a property `colr` (ISO/IEC 14496-12, 12.1.5).
+  fileprivate init?(ofGains property: ByteReader) {
+    switch property.ascii(at: 0, count: 4) {
+    case "nclx":
+      guard let number = property.bigEndian16(at: 4), let space = ColorProfile.spaces[Int(number)],
+        let red = space.encoding.adaptedPrimaries?.matrix.columns[0]
+      else { return nil }
+      self.init(nearestTo: SIMD3(red[0], red[1], red[2]))
+    case "prof", "rICC": self = ColorProfile(data: Data(property.slice(4, property.count).copy())).gainSpace
+    default: return nil
+    }
   }
 }
 

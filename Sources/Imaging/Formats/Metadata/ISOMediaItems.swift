@@ -20,6 +20,7 @@ struct ISOMediaItems {
   private(set) var references: [Reference] = []
   private let locations: ISOMediaBox?
   private let data: ISOMediaBox?
+  private let properties: ISOMediaBox?
 
   /// More than any file has.
   private static let itemLimit = 4_096
@@ -39,7 +40,7 @@ struct ISOMediaItems {
       let id = Self.number(file, primary.start + 4, bytes: version == 0 ? 2 : 4)
     else { return nil }
     self.primary = (id, primary.start + 4, version != 0)
-    (locations, data) = (box("iloc"), box("idat"))
+    (locations, data, properties) = (box("iloc"), box("idat"), box("iprp"))
     if let list = box("iinf"), let version = file.byte(at: list.start) {
       let entries = ISOMediaBox.all(in: file, from: list.start + (version == 0 ? 6 : 8), to: list.end)
       for entry in entries.prefix(Self.itemLimit) {
@@ -109,6 +110,43 @@ struct ISOMediaItems {
       guard let picture = reference.to.first(where: ids.contains) else { return nil }
       return content(of: reference.from).map { (picture, $0) }
     }
+  }
+
+  /// Returns the contents of the properties `colr` of an item (ISO/IEC 23008-12, 9.3).
+  func colors(of id: Int) -> [ByteReader] {
+    guard let properties else { return [] }
+    let boxes = ISOMediaBox.all(in: file, from: properties.start, to: properties.end)
+    guard let list = boxes.first(where: { $0.type == "ipco" }) else { return [] }
+    let all = Array(ISOMediaBox.all(in: file, from: list.start, to: list.end).prefix(Self.itemLimit))
+    return boxes.filter { $0.type == "ipma" }.prefix(Self.descriptionLimit).flatMap { box in
+      propertyNumbers(of: id, in: box).compactMap { number in
+        guard all.indices.contains(number - 1), all[number - 1].type == "colr" else { return nil }
+        return file.slice(all[number - 1].start, all[number - 1].end - all[number - 1].start)
+      }
+    }
+  }
+
+  /// Returns the numbers of an item's properties, from 1 on.
+  private func propertyNumbers(of id: Int, in box: ISOMediaBox) -> [Int] {
+    guard let head = file.bigEndian32(at: box.start), let count = file.bigEndian32(at: box.start + 4) else { return [] }
+    let (idSize, isWide) = (head >> 24 == 0 ? 2 : 4, head & 1 != 0)
+    var place = box.start + 8
+    for _ in 0..<min(Int(count), Self.itemLimit) {
+      guard place + idSize < box.end, let item = Self.number(file, place, bytes: idSize),
+        let entries = file.byte(at: place + idSize)
+      else { return [] }
+      place += idSize + 1
+      guard item != id else {
+        // The highest bit says that a reader must know the property.
+        return (0..<Int(entries)).compactMap { index in
+          isWide
+            ? file.bigEndian16(at: place + 2 * index).map { Int($0 & 0x7FFF) }
+            : file.byte(at: place + index).map { Int($0 & 0x7F) }
+        }
+      }
+      place += Int(entries) * (isWide ? 2 : 1)
+    }
+    return []
   }
 
   /// Returns the file with another primary picture, which is shown, and without references of a type from it.

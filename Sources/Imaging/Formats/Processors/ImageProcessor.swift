@@ -39,7 +39,8 @@ public struct ImageProcessor: Sendable, Hashable, CustomStringConvertible {
     case showing(PlannedChange)
     /// Keeps a part; all frames of an animation keep the first frame's.
     case part(@Sendable (Bitmap, ProcessingContext) throws(ImageError) -> PixelRegion)
-    case custom(@Sendable (ImageContainer, ProcessingContext) throws -> ImageContainer)
+    /// Changes more than the pixels.
+    case container(@Sendable (ImageContainer, ProcessingContext) throws(ImageError) -> ImageContainer)
   }
 
   private typealias BitmapChange = @Sendable (Bitmap, ProcessingContext) throws(ImageError) -> Bitmap
@@ -86,9 +87,15 @@ public struct ImageProcessor: Sendable, Hashable, CustomStringConvertible {
   }
 
   private init(_ name: String, _ arguments: [String], lengths: [Length], _ step: Step) {
-    identifier = "\(name)(\(arguments.joined(separator: ",")))"
-    processesPreviews = true
-    dependsOnScale = lengths.contains { $0.unit == .points }
+    self.init(
+      "\(name)(\(arguments.joined(separator: ",")))",
+      step,
+      dependsOnScale: lengths.contains { $0.unit == .points },
+    )
+  }
+
+  private init(_ identifier: String, _ step: Step, dependsOnScale: Bool = false) {
+    (self.identifier, self.dependsOnScale, processesPreviews) = (identifier, dependsOnScale, true)
     work = .step(step)
   }
 
@@ -101,7 +108,16 @@ public struct ImageProcessor: Sendable, Hashable, CustomStringConvertible {
     self.identifier = identifier
     self.processesPreviews = processesPreviews
     self.dependsOnScale = dependsOnScale
-    work = .step(.custom(body))
+    work = .step(
+      .container { (image, context) throws(ImageError) in
+        do {
+          return try body(image, context)
+        } catch {
+          try context.checkCancellation()
+          throw ImageError(.processingFailed, cause: error, "\(error)")
+        }
+      }
+    )
   }
 
   private init(chain steps: [ImageProcessor]) {
@@ -194,12 +210,12 @@ public struct ImageProcessor: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// Makes a processor that receives the whole image container, and knows the limits and whether it is still wanted.
-  static func customContainerInContext(
-    id: String,
-    _ body: @escaping @Sendable (ImageContainer, ProcessingContext) throws -> ImageContainer,
+  /// Makes a processor of Vitrine's own that changes more than the pixels; `identifier` must tell all parameters apart.
+  static func container(
+    _ identifier: String,
+    _ body: @escaping @Sendable (ImageContainer, ProcessingContext) throws(ImageError) -> ImageContainer,
   ) -> ImageProcessor {
-    ImageProcessor(identifier: "container(\(id))", processesPreviews: true, body)
+    ImageProcessor(identifier, .container(body))
   }
 
   // MARK: Running
@@ -283,16 +299,11 @@ public struct ImageProcessor: Sendable, Hashable, CustomStringConvertible {
         let shown = try bitmap.cropped(to: part) { () throws(ImageError) in try context.checkCancellation() }
         return (shown, try map?.showing(try SamplingPlan(nil, part), of: (bitmap.width, bitmap.height), context))
       }
-    case .custom(let body):
+    case .container(let body):
       return { [self] (image, context) throws(ImageError) in
         try named { () throws(ImageError) in
           try context.checkCancellation()
-          do {
-            return try body(image, context)
-          } catch {
-            try context.checkCancellation()
-            throw ImageError(.processingFailed, cause: error, "\(error)")
-          }
+          return try body(image, context)
         }
       }
     }

@@ -10,17 +10,24 @@ extension HighRangeBitmap {
   ///   - map: Its gain map.
   ///   - headroom: The brightest that the display can show, as a multiple of white. Defaults to `nil`: all that the map
   ///     has.
-  ///   - isCancelled: A closure that is called every few rows; `true` stops the work.
-  /// - Throws: ``ImageError``: `.cancelled`; `.processingFailed` if the numbers of the formula make no sense.
+  ///   - context: The limit of the result's bytes, and the check that stops the work. Defaults to ``DecodeLimits``'
+  ///     defaults.
+  /// - Throws: ``ImageError``: `.cancelled`; `.overLimit`; `.processingFailed` if the numbers of the formula make no sense.
   public init(
     _ bitmap: Bitmap,
     _ map: GainMap,
     headroom: Double? = nil,
-    isCancelled: (@Sendable () -> Bool)? = nil,
+    _ context: ProcessingContext = ProcessingContext(),
   ) throws(ImageError) {
     guard map.formula.isValid else { throw ImageError(.processingFailed, GainMapFormula.isInvalid) }
     let stops = headroom.map { log2(max(1, $0)) } ?? map.formula.alternateHeadroom
-    let context = ProcessingContext(isCancelled: isCancelled)
+    guard 8 * bitmap.width * bitmap.height <= context.limits.outputByteCount else {
+      throw ImageError(
+        .overLimit,
+        limit: .outputByteCount,
+        "\(bitmap.width)x\(bitmap.height) pixels brighter than white, over the limit of \(context.limits.outputByteCount >> 20) MiB",
+      )
+    }
     let gain = GainSampler(map, weight: map.formula.weight(onHeadroom: stops), bitmap.width, bitmap.height)
     let source = bitmap.straightened()
     let (before, after) = (SIMD4<Float>(map.formula.baseOffset), SIMD4<Float>(map.formula.alternateOffset))

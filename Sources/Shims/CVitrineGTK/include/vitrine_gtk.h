@@ -61,6 +61,11 @@ typedef void (*VitrineScaledTexture)(GtkSnapshot *, GdkTexture *, int filter, co
 VitrineScaledTexture vitrine_gtk_scaled_texture(void);
 /// Draws a texture without smoothing.
 void vitrine_gtk_call_nearest(VitrineScaledTexture, GtkSnapshot *, GdkTexture *, const graphene_rect_t *);
+/// Returns true if the GTK that runs has colour states, as it has from 4.16 on.
+gboolean vitrine_gtk_has_color_states(void);
+/// Makes a texture of linear light with the primaries of Display P3, four half floats a pixel, multiplied by alpha; `NULL`
+/// without colour states. GDK takes a reference to the bytes.
+GdkTexture *vitrine_gtk_high_range_texture(GBytes *, int width, int height);
 gboolean vitrine_gtk_animations_enabled(GtkWidget *);
 void vitrine_gtk_set_label(GtkWidget *, const char *text);
 void vitrine_gtk_set_description(GtkWidget *, const char *text);

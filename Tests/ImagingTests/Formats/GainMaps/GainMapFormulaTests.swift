@@ -203,10 +203,53 @@ struct GainMapFormulaTests {
   }
 
   @Test
+  func aProcessorAddsWhatIsBrighterThanWhite() throws {
+    var image = ImageContainer(.solid(SIMD4(repeating: 255), width: 8, height: 4))
+    let processor = ImageProcessor.highRange(headroom: 2)
+    #expect(try processor.process(image).highRange == nil)
+    image.gainMap = GainMap(.solid(SIMD4(repeating: 255), width: 4, height: 2), GainMapFormula(maximum: 2))
+    let bright = try processor.process(image)
+    #expect(bright.bitmap.isSamePixels(as: image.bitmap))
+    #expect(bright.gainMap != nil)
+    let made = try #require(bright.highRange)
+    #expect((made.width, made.height, made.headroom) == (8, 4, 2))
+    #expect(abs(made[3, 2].y - 2) < 0.05)
+    // What comes later moves the map, and leaves no such pixels; a display of white needs none.
+    let smaller = try ImageProcessor.resize(.pixels(4)).process(bright)
+    #expect(smaller.gainMap != nil && smaller.highRange == nil)
+    #expect(try ImageProcessor.highRange(headroom: 1).process(image).highRange == nil)
+    #expect(processor != .highRange(headroom: 4))
+  }
+
+  @Test(arguments: [0.5, -1, .nan, .infinity])
+  func aHeadroomThatMakesNoSenseIsAnError(headroom: Double) {
+    let image = ImageContainer(.solid(SIMD4(repeating: 255), width: 2, height: 2))
+    let error = #expect(throws: ImageError.self) { try ImageProcessor.highRange(headroom: headroom).process(image) }
+    #expect(error?.code == .processingFailed)
+    #expect(error?.detail.contains("headroom") == true)
+  }
+
+  @Test
+  func pixelsBrighterThanWhiteCountAgainstTheLimit() {
+    var image = ImageContainer(.solid(SIMD4(repeating: 255), width: 64, height: 64))
+    image.gainMap = GainMap(.solid(SIMD4(repeating: 255), width: 4, height: 4), GainMapFormula(maximum: 2))
+    var context = ProcessingContext()
+    context.limits.outputByteCount = 64 * 64 * 8 - 1
+    let error = #expect(throws: ImageError.self) { try ImageProcessor.highRange(headroom: 2).process(image, context) }
+    #expect(error?.code == .overLimit && error?.limit == .outputByteCount)
+    context.limits.outputByteCount += 1
+    #expect(throws: Never.self) { try ImageProcessor.highRange(headroom: 2).process(image, context) }
+  }
+
+  @Test
   func whatIsCancelledStops() throws {
     let white = Bitmap.solid(SIMD4(repeating: 255), width: 8, height: 8)
     #expect(throws: ImageError.self) {
-      _ = try HighRangeBitmap(white, GainMap(white, GainMapFormula(maximum: 2)), isCancelled: { true })
+      _ = try HighRangeBitmap(
+        white,
+        GainMap(white, GainMapFormula(maximum: 2)),
+        ProcessingContext(isCancelled: { true }),
+      )
     }
   }
 }

@@ -157,6 +157,23 @@ struct OperationTests {
     #expect(error?.description == message)
   }
 
+  @Test(arguments: ["w:40/bl:2", "w:40/bl:2/dpr:2"])
+  func aResultOverTheLimitIsThatWhateverTheRatio(text: String) throws {
+    var operations = ImageOperations()
+    for option in text.split(separator: "/") {
+      let parts = option.split(separator: ":").map(String.init)
+      try operations.apply(parts[0], Array(parts.dropFirst()), at: .url)
+    }
+    let plan = try operations.plan()
+    var context = ProcessingContext()
+    context.limits.outputByteCount = 100
+    let error = #expect(throws: ImageError.self) {
+      var image = ImageContainer(.solid(SIMD4(1, 2, 3, 255), width: 400, height: 300))
+      for step in [.resize(plan.size ?? .pixels(40))] + plan.processors { image = try step.process(image, context) }
+    }
+    #expect(error?.code == .overLimit && error?.limit == .outputByteCount)
+  }
+
   // MARK: - Random operations
 
   @Test

@@ -143,7 +143,8 @@ public struct ImageOperations: Sendable, Hashable {
     _ context: ImageOperation.Context,
   ) -> ImageProcessor {
     let names = (before + resizing + after).map(\.identifier) + [context.box.rules.text]
-    return .customContainerInContext(id: "thumbnail \(names.joined(separator: " > "))") { image, processing in
+    return .container("container(thumbnail \(names.joined(separator: " > ")))") {
+      (image, processing) throws(ImageError) in
       // A decoder that has fitted the image has left its size in the header.
       let isTurned = [90, 270].contains(self[.rotate]?.amount("angle") ?? 0)
       let (width, height) = (Double(image.info.width), Double(image.info.height))
@@ -158,7 +159,13 @@ public struct ImageOperations: Sendable, Hashable {
       for step in resizing { result = try step.process(result, processing) }
       var context = context
       context.box = context.box.fitted(sides)
-      for step in try make(ImageOperation.afterResize, context) { result = try step.process(result, processing) }
+      let later: [ImageProcessor]
+      do throws(ImageOperationError) {
+        later = try make(ImageOperation.afterResize, context)
+      } catch {
+        throw ImageError(.processingFailed, cause: error, "\(error)")
+      }
+      for step in later { result = try step.process(result, processing) }
       var changed = image.replacing(result.bitmap)
       changed.gainMap = result.gainMap
       return changed
