@@ -160,6 +160,7 @@ public final class ThumbnailServer: Sendable {
       }
       $0.decoders = sandbox.decoders
       $0.encoders = sandbox.encoders
+      $0.encoders.animationLimits = configuration.animationLimits
       $0.loader = BudgetedLoader(loader, budget)
       $0.addressGuard = configuration.loader == nil ? configuration.addressGuard : nil
       $0.allowsFileURLs = false
@@ -172,6 +173,7 @@ public final class ThumbnailServer: Sendable {
       $0.maxEncodeBytes = configuration.memory / 2
       $0.queueLimit = configuration.maxImages
       $0.clock = configuration.clock
+      ($0.freshness.isShared, $0.freshness.defaultLifetime) = (true, configuration.defaultAge)
       $0.observers = [StageMeter(metrics: metrics)]
     }
   }

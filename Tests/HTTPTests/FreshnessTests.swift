@@ -464,6 +464,27 @@ struct FreshnessTests {
     #expect(StoredResponse(encoded: stored.encoded) == stored)
   }
 
+  /// RFC 9111 5.2.2.8 and 5.2.2.10; the time of freshness, and whether it may be served stale if the server is away.
+  @Test(arguments: [
+    ("max-age=60, s-maxage=10", 10, false), ("s-maxage=100", 100, false), ("max-age=60, s-maxage=0", 0, false),
+    ("s-maxage=10, stale-if-error=5", 10, true), ("s-maxage=10, stale-while-revalidate=5", 10, true),
+    ("max-age=60, proxy-revalidate", 60, false), ("max-age=60", 60, true), ("max-age=60, s-maxage=x", 0, false),
+    ("s-maxage=20, s-maxage=10", 10, false), ("max-age=60, s-maxage=10, private", 60, true),
+  ])
+  func aSharedCacheObeysItsOwnDirectives(control: String, seconds: Int, allowsStale: Bool) throws {
+    var shared = Freshness()
+    shared.isShared = true
+    let stored = try stored(["Cache-Control": control, "Expires": "0"])
+    let decision = shared.decide(stored, now: noon)
+    #expect(decision.expires == noon.addingTimeInterval(Double(seconds)))
+    #expect((decision.usableOnErrorUntil != nil) == allowsStale)
+    // A private cache does not see them.
+    let age = control.contains("max-age=60") ? 60.0 : 0
+    let own = Freshness().decide(stored, now: noon)
+    #expect(own.expires == noon.addingTimeInterval(age))
+    #expect(own.usableOnErrorUntil != nil)
+  }
+
   @Test
   func withNothingStoredOnlyCacheOnlyFails() {
     for policy in [CachePolicy.standard, .reload, .cacheFirst, .maxAge(.seconds(1))] {

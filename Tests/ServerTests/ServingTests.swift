@@ -103,6 +103,7 @@ struct ServingTests {
     func control(_ headers: HTTPFields) async throws -> String? {
       let server = try TestServer(loader(headers)) {
         ($0.minAge, $0.maxAge, $0.clock) = (.seconds(60), .seconds(1000), ManualClock())
+        $0.defaultAge = .seconds(700)
       }
       let control = try await server.get().response.headers["Cache-Control"]
       await server.server.stop()
@@ -115,6 +116,9 @@ struct ServingTests {
     #expect(try await control(["Cache-Control": "max-age=1"])?.hasPrefix("public, max-age=60,") == true)
     #expect(try await control(["Cache-Control": "max-age=100000"])?.hasPrefix("public, max-age=1000,") == true)
     #expect(try await control(["Cache-Control": "no-store"]) == "no-store")
+    // A server is a shared cache.
+    #expect(try await control(["Cache-Control": "max-age=600, s-maxage=300"])?.hasPrefix("public, max-age=300") == true)
+    #expect(try await control([:])?.hasPrefix("public, max-age=700,") == true)
   }
 
   @Test
@@ -155,6 +159,36 @@ struct ServingTests {
       #expect(response.status == 422)
       #expect(text.hasPrefix(reason), "\(text)")
     }
+    await server.server.stop()
+  }
+
+  /// A GIF of two frames, red and blue.
+  private static let moving =
+    Data(
+      base64Encoded:
+        "R0lGODlhEAAMAIEAAP8AAAAA/wAAAAAAACH/C05FVFNDQVBFMi4wAwEAAAAh+QQACgAAACwAAAAAEAAMAAAIGQABCBxIsKDBgwgTKlzIsKHDhxAjSpwoMCAAIfkEAQoAAQAsAAAAABAADACBAAD/AAAAAAAAAAAACBkAAQgcSLCgwYMIEypcyLChw4cQI0qcKDAgADs="
+    ) ?? Data()
+
+  /// Without an extension the source's format stays where browsers show it, and `Accept` may choose a smaller one.
+  @Test(arguments: [
+    ("png", "", "image/png"), ("webp", "", "image/webp"), ("jpeg", "", "image/jpeg"), ("gif", "", "image/gif"),
+    ("qoi", "", "image/jpeg"), ("gif", "image/webp", "image/webp"), ("png", "image/webp,*/*", "image/webp"),
+    ("gif", "image/webp;q=0", "image/gif"),
+  ])
+  func theFormatIsTheSourcesOrTheClients(source: String, accept: String, type: String) async throws {
+    let loader = FakeLoader()
+    let url = "http://images.invalid/a.\(source)"
+    let format = try #require(ImageFormat(fileExtension: source))
+    let still = try EncoderRegistry.standard.encode(
+      Bitmap.testPattern(width: 64, height: 48),
+      as: ImageEncoding(format),
+    )
+    loader.answer(url, with: source == "gif" ? Self.moving : still)
+    let server = try TestServer(loader)
+    let (response, body) = try await server.get(TestServer.target("rs:fit:10:10", of: url, ""), ["Accept": accept])
+    #expect(response.headers["Content-Type"] == type)
+    let info = try DecoderRegistry.standard.info(of: body)
+    #expect((info.frameCount > 1) == (source == "gif"))
     await server.server.stop()
   }
 
@@ -219,6 +253,61 @@ struct ServingTests {
     #expect(text.contains("vitrine_request_duration_seconds_count"))
     #expect(text.contains("process_resident_memory_bytes "))
     await server.server.stop()
+  }
+
+  /// A proxy in front names the request and the client, and the log has both.
+  @Test
+  func aRequestKeepsItsIDAndItsClientInTheLog() async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path + "/log"
+    let log = unsafe open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+    defer { close(log) }
+    let trusting = try TestServer(loader(), log: log) { $0.trustsForwardedFor = true }
+    let id = "4bf92f35-77b3_4da6.9"
+    let fields: HTTPFields = ["X-Request-ID": id, "X-Forwarded-For": "203.0.113.1, 198.51.100.7"]
+    #expect(try await trusting.get(TestServer.target(), fields).response.headers["X-Request-ID"] == id)
+    // What could be more than a name is replaced.
+    for bad in ["a b", "a\"b", "ä", String(repeating: "a", count: 65), ""] {
+      let answered = try await trusting.get(TestServer.target(), ["X-Request-ID": bad]).response.headers["X-Request-ID"]
+      #expect(answered != bad && answered?.isEmpty == false, "\(bad)")
+    }
+    await trusting.server.stop()
+    let lines = try String(decoding: Data(contentsOf: URL(filePath: path)), as: UTF8.self).split(separator: "\n")
+    #expect(lines.contains { $0.contains("\"id\":\"\(id)\",\"client\":\"198.51.100.7\"") })
+    #expect(lines.filter { $0.contains("\"client\":\"127.0.0.1\"") }.count == 5)
+  }
+
+  /// An operator learns why a file is refused; clients do not, so that they cannot ask what there is.
+  @Test
+  func refusedFilesAreCountedByTheReason() async throws {
+    let folder = try TemporaryFolder()
+    let (root, log) = (folder.path + "/root", folder.path + "/log")
+    let files = FileManager.default
+    try files.createDirectory(atPath: root + "/folder.jpg", withIntermediateDirectories: true)
+    try files.createSymbolicLink(atPath: root + "/link.jpg", withDestinationPath: "/etc/passwd")
+    try files.createSymbolicLink(atPath: root + "/way", withDestinationPath: "folder.jpg")
+    try TestServer.photograph.write(to: URL(filePath: root + "/secret.jpg"))
+    unsafe chmod(root + "/secret.jpg", 0)
+    let output = unsafe open(log, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+    defer { close(output) }
+    let server = try TestServer(log: output) { $0.localRoot = root }
+    var expected = ["none.jpg": "fileMissing", "none/a.jpg": "fileMissing", "link.jpg": "fileIsLink"]
+    expected.merge(["way/a.jpg": "fileIsLink", "folder.jpg": "fileUnreadable"]) { $1 }
+    // Root reads everything.
+    if getuid() != 0 { expected["secret.jpg"] = "filePermission" }
+    var texts: Set<String> = []
+    for (name, _) in expected {
+      let (response, body) = try await server.get(TestServer.target(of: "local:///\(name)"))
+      #expect(response.status == 404)
+      texts.insert(String(String(decoding: body, as: UTF8.self).prefix { $0 != "(" }))
+    }
+    #expect(texts == ["the source does not exist "])
+    try await until { server.metrics.counts.byError.values.reduce(0, +) == expected.count }
+    let counts = server.metrics.counts.byError
+    #expect(counts == Dictionary(expected.values.map { ($0, 1) }) { $0 + $1 })
+    await server.server.stop()
+    let lines = try String(decoding: Data(contentsOf: URL(filePath: log)), as: UTF8.self)
+    #expect(lines.contains("Too many levels of symbolic links") && lines.contains("it is a folder"))
   }
 
   /// An operator counts errors by what failed, which clients do not learn.

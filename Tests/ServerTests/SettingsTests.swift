@@ -135,8 +135,16 @@ struct ImgproxyVariableTests {
     #expect(error?.description == "\(name): it needs VITRINE_ADDRESS_GUARD=on")
   }
 
-  @Test(arguments: ["", "  "])
-  func anAddressThatIsBlankIsAnError(value: String) {
-    #expect(throws: ConfigurationError.self) { try Settings(environment: ["VITRINE_BIND": value]) }
+  @Test(arguments: ["", "  ", "127.0.0.1:8080", ":8080", "[::1]:8080", "[::1]"])
+  func whatIsNotAnAddressAloneIsAnError(value: String) {
+    let error = #expect(throws: ConfigurationError.self) { try Settings(environment: ["VITRINE_BIND": value]) }
+    #expect(error?.description.hasPrefix("VITRINE_BIND: ") == true)
+    #expect(!value.contains(":") || error?.description.contains("VITRINE_PORT") == true)
+  }
+
+  @Test(arguments: ["*", "127.0.0.1", "::1", "localhost", "fe80::1%lo"])
+  func anAddressIsTaken(value: String) throws {
+    let settings = try Settings(environment: ["VITRINE_BIND": value])
+    #expect(settings.configuration.host == (value == "*" ? "" : value))
   }
 }

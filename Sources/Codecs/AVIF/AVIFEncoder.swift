@@ -45,7 +45,7 @@ public struct AVIFEncoder: ImageEncoder {
       try writer.add(input.bitmap, delay: nil)
       return try writer.finish()
     }
-    var frames = try animation.frames(for: input)
+    var frames = try input.frames(of: animation)
     while let frame = try frames.next() {
       try input.checkCancellation()
       try writer.add(frame.bitmap, delay: frame.delay)

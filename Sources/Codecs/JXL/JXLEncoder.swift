@@ -36,7 +36,7 @@ public struct JXLEncoder: ImageEncoder {
       try writer.add(input.bitmap, delay: nil)
       return try writer.finish(input)
     }
-    var frames = try animation.frames(for: input)
+    var frames = try input.frames(of: animation)
     while let frame = try frames.next() {
       // The frame before was not the last one, so it can be written.
       try writer.write(input)

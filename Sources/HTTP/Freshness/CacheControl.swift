@@ -2,13 +2,14 @@
 /// a request (RFC 9111 5.2.1).
 ///
 /// Directives of a request restrict the use of a stored response, except for `max-stale`, which extends it. `s-maxage`,
-/// `public` and `proxy-revalidate` concern shared caches only. So does `private`, which a server must pass on if it
-/// serves its stored responses to others.
+/// `public` and `proxy-revalidate` concern shared caches only (``forSharedCaches``). So does `private`, which a server must
+/// pass on if it serves its stored responses to others.
 package struct CacheControl: Sendable, Hashable {
   /// The `max-age` in seconds.
   ///
   /// The properties below are in seconds too.
   var maxAge: Int?
+  private var sharedMaxAge: Int?
   var staleIfError: Int?
   var staleWhileRevalidate: Int?
   var minFresh: Int?
@@ -17,6 +18,7 @@ package struct CacheControl: Sendable, Hashable {
   package private(set) var noStore = false
   var noCache = false
   var mustRevalidate = false
+  private var proxyRevalidate = false
   var isImmutable = false
   var isPrivate = false
   var onlyIfCached = false
@@ -28,6 +30,7 @@ package struct CacheControl: Sendable, Hashable {
       switch name.lowercased() {
       // An invalid number counts in its strictest reading, and the smaller of two ages counts (RFC 9111 4.2.1).
       case "max-age": maxAge = min(maxAge ?? .max, Self.seconds(argument) ?? 0)
+      case "s-maxage": sharedMaxAge = min(sharedMaxAge ?? .max, Self.seconds(argument) ?? 0)
       case "stale-if-error": staleIfError = Self.seconds(argument) ?? 0
       case "stale-while-revalidate": staleWhileRevalidate = Self.seconds(argument) ?? 0
       case "min-fresh": minFresh = max(minFresh ?? 0, Self.seconds(argument) ?? .max)
@@ -36,6 +39,7 @@ package struct CacheControl: Sendable, Hashable {
       // A cache may ignore the field names of this directive (RFC 9111 5.2.2.4).
       case "no-cache": noCache = true
       case "must-revalidate": mustRevalidate = true
+      case "proxy-revalidate": proxyRevalidate = true
       case "immutable": isImmutable = true
       // RFC 9111 5.2.2.7 lets a cache treat the form with field names like the form without.
       case "private": isPrivate = true
@@ -43,6 +47,19 @@ package struct CacheControl: Sendable, Hashable {
       default: break
       }
     }
+  }
+
+  /// The directives as a cache obeys them that serves its responses to others (RFC 9111 5.2.2.8 and 5.2.2.10).
+  ///
+  /// A lifetime for shared caches precedes the other, and forbids stale responses that no directive allows. A response
+  /// that is `private` goes to private caches only, whose directives count then.
+  var forSharedCaches: CacheControl {
+    guard !isPrivate else { return self }
+    var control = self
+    control.maxAge = sharedMaxAge ?? maxAge
+    let allowsNone = staleIfError == nil && staleWhileRevalidate == nil
+    control.mustRevalidate = mustRevalidate || proxyRevalidate || (sharedMaxAge != nil && allowsNone)
+    return control
   }
 
   /// A Boolean value that indicates whether the age of a stored response matters to a request.

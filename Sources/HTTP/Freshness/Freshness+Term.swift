@@ -42,7 +42,8 @@ extension Freshness {
   }
 
   private func ownTerm(of stored: StoredResponse, _ policy: CachePolicy) -> Term {
-    let control = CacheControl(stored.headers)
+    let own = CacheControl(stored.headers)
+    let control = isShared ? own.forSharedCaches : own
     let date = stored.headers.values(for: "Date").first.flatMap { HTTPDate.parse($0, now: stored.received) }
     let age = ageOnArrival(of: stored, date: date)
     let (expires, reason) = lifetime(of: stored, control, date: date, age: age, policy)

@@ -16,7 +16,7 @@ public enum CachePolicy: Sendable, Hashable {
   case maxAge(Duration)
 }
 
-/// The rules by which a private cache uses a stored response (RFC 9111).
+/// The rules by which a cache uses a stored response (RFC 9111).
 ///
 /// Decisions are pure functions of their arguments, without a cache, a network or a clock.
 public struct Freshness: Sendable {
@@ -40,6 +40,10 @@ public struct Freshness: Sendable {
   ///
   /// Defaults to zero, so that only a `stale-if-error` directive of the response permits it (RFC 9111 4.2.4).
   public var staleIfServerError: Duration
+  /// A Boolean value that indicates whether the cache serves its responses to others, as a server does.
+  ///
+  /// Defaults to `false`: a private cache, which `s-maxage` and `proxy-revalidate` do not concern.
+  public var isShared = false
 
   /// Creates the rules.
   public init(

@@ -174,6 +174,12 @@ extension ImageFormat {
     if case .negotiated(_, let size) = format.row.web { (format, size) } else { nil }
   }.sorted { $0.1 < $1.1 }.map(\.0)
 
+  /// The formats that every browser shows, whose encoders are in this room.
+  package static let common = all.filter { $0.row.writer == .builtIn && $0.row.web != .none }
+
+  /// The format of the encoder for files of this format: an APNG has a name of its own, and the encoder of PNG.
+  var written: ImageFormat { self == .apng ? .png : self }
+
   /// The formats that a server may be asked for.
   package static let served = written.filter { $0.row.web != .none }
 }

@@ -36,7 +36,7 @@ struct EncodeConversation {
         guard let animation = input.animation else { throw .lied("kind of message") }
         // A frame that cannot be decoded, or is not wanted any more, ends the file: the worker waits for it.
         do throws(ImageError) {
-          if frames == nil { frames = try animation.frames(for: input) }
+          if frames == nil { frames = try input.frames(of: animation) }
         } catch {
           throw .stuck(error)
         }

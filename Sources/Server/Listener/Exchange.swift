@@ -7,8 +7,8 @@ import VitrineRuntime
 /// which may come from any thread, once; later calls do nothing.
 @safe
 final class Exchange: @unchecked Sendable {
-  // Sendable: `state` has a lock, and `stage`, `method` and `client` are used by the connection's thread alone, which
-  // is one for all of its life.
+  // Sendable: `state` has a lock; `stage`, `method` and `client` are used by the connection's thread alone, which is one
+  // for all of its life, and `id` changes there before any other thread is told of the exchange.
 
   /// The stage of reading the request.
   enum Stage {
@@ -37,17 +37,25 @@ final class Exchange: @unchecked Sendable {
   /// The address at which the target ended; see ``RequestHead``.
   var targetEnd: UInt = 0
   var method = ""
+  /// The address of the client: the peer's, or the one that a trusted proxy names.
   var client = ""
   /// The answer that was sent, for the log.
   var sent: Answer?
 
   init(_ number: UInt64, _ target: String, at time: Duration, _ connection: ConnectionRecord, _ handle: OpaquePointer) {
     (self.number, self.target, began, self.connection) = (number, target, time, connection)
+    id = RequestID.text(of: number)
     unsafe self.handle = handle
   }
 
-  /// The id of the request, unique among processes.
-  var id: String { RequestID.text(of: number) }
+  /// Takes the id that a client or a proxy has given the request, if it is short and plain.
+  func take(id: String?) {
+    guard let id, RequestID.isAccepted(id) else { return }
+    self.id = id
+  }
+
+  /// The id of the request: the client's own, or a unique one.
+  private(set) var id: String
 
   /// Suspends the connection; called on its thread.
   func suspend(within open: OpenExchanges) {
@@ -104,6 +112,19 @@ enum RequestID {
   static func text(of number: UInt64) -> String {
     let (high, low) = (String(process, radix: 36), String(number, radix: 36))
     return "\(high)-\(low)"
+  }
+
+  /// Returns `true` for 1 to 64 letters, digits, hyphens, underscores and full stops.
+  static func isAccepted(_ id: String) -> Bool {
+    (1...64).contains(id.utf8.count)
+      && id.utf8.allSatisfy { byte in
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+          UInt8(ascii: "0")...UInt8(ascii: "9"):
+          true
+        default: "-_.".utf8.contains(byte)
+        }
+      }
   }
 }
 

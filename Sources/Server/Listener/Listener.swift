@@ -182,6 +182,7 @@ final class Listener: @unchecked Sendable {
       exchange.connection.begin(.working, until: nil)
       exchange.client = unsafe PeerAddress.text(vitrine_mhd_client(connection))
       let request = unsafe ReceivedRequest(exchange.method, exchange.target, peer: exchange.client, connection)
+      exchange.take(id: request["X-Request-ID"])
       switch answering.react(to: request, exchange) {
       case .answer(let answer):
         open.leave()

@@ -11,7 +11,7 @@ public import VitrineImaging
 public struct Negotiation: Sendable, Hashable {
   /// The options, with the size, pixel ratio and quality that the headers decide.
   public package(set) var options: ThumbnailOptions
-  /// The format; `nil` for JPEG, or PNG for a picture with transparency and GIF for an animation.
+  /// The format; `nil` for the source's, as ``VitrineImaging/ImageEncoding/automatic(preferring:quality:qualities:)`` has it.
   public let format: ImageFormat?
   /// The names of the header fields on which the response depends, for `Vary`.
   ///
@@ -37,8 +37,9 @@ public struct Negotiation: Sendable, Hashable {
     public var costs = FormatCosts.measured
     /// The maximum time of encoding for which a format is chosen.
     ///
-    /// Formats that would take longer are left to requests that name them. Defaults to 150 ms.
-    public var timeLimit = Duration.milliseconds(150)
+    /// Formats that would take longer are left to requests that name them. Defaults to 1.5 s, in which WebP has 13
+    /// megapixels.
+    public var timeLimit = Duration.milliseconds(1_500)
     /// A Boolean value that indicates whether `Sec-CH-Width` and `Width` set a width that the URL leaves open.
     ///
     /// Defaults to `false`.
@@ -99,12 +100,12 @@ public struct Negotiation: Sendable, Hashable {
   }
 
   /// The number of frames of an animation that has not been loaded.
-  private static let assumedFrames = 20.0
+  private static let assumedFrames = 60.0
 
   /// Chooses what a client gets.
   ///
   /// Of the formats that `Accept` names with the highest weight, it is the one of the smallest files whose encoding
-  /// stays within the time. A source with the name of an animation, such as a GIF, is taken for 20 frames.
+  /// stays within the time. A source with the name of an animation, such as a GIF, is taken for 60 frames.
   ///
   /// - Parameters:
   ///   - request: The request.

@@ -33,11 +33,17 @@ extension ThumbnailOptions {
 
   /// Returns the encoding of the thumbnail.
   ///
-  /// - Parameter format: The format; `nil` for JPEG, or PNG for a picture with transparency and GIF for an animation.
+  /// - Parameter format: The format; `nil` for the source's, if that is JPEG, PNG, WebP or GIF and keeps transparency and
+  ///   motion, and otherwise for JPEG, PNG with transparency, and GIF for an animation.
   /// - Returns: The encoding.
   public func encoding(as format: ImageFormat?) -> ImageEncoding {
-    let quality = quality ?? formatQualities[(format ?? .jpeg).name]
-    let encoding = format.map { ImageEncoding($0, quality: quality) } ?? .automatic(quality: quality)
+    let encoding: ImageEncoding
+    if let format {
+      encoding = ImageEncoding(format, quality: quality ?? formatQualities[format.name])
+    } else {
+      let own = ImageFormat.common.compactMap { format in formatQualities[format.name].map { (format, $0) } }
+      encoding = .automatic(quality: quality, qualities: quality == nil ? Dictionary(uniqueKeysWithValues: own) : [:])
+    }
     let kept: MetadataPolicy =
       switch metadata {
       case .none: .strip

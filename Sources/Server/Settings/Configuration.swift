@@ -1,6 +1,7 @@
 import Vitrine
 import VitrineCaching
 public import VitrineHTTP
+public import VitrineImaging
 package import VitrineRuntime
 public import VitrineS3
 public import VitrineSandbox
@@ -112,6 +113,10 @@ extension ThumbnailServer {
     /// (`truncated` or `corrupt`), and is fresh for at most ``minAge``, since the source may be mended. With `false`, a
     /// damaged source is answered with 422.
     public var showsDamaged = true
+    /// The limits of animations that are answered, of which the rest is left out.
+    ///
+    /// Defaults to 250 frames and 50 million pixels of all frames together.
+    public var animationLimits = EncoderRegistry.AnimationLimits()
     /// The formats that are decoded in other processes.
     ///
     /// Defaults to the external ones.
@@ -162,6 +167,10 @@ extension ThumbnailServer {
     ///
     /// Defaults to a year.
     public var maxAge = Duration.seconds(31_536_000)
+    /// The time for which a source is fresh that says nothing about it, and not when it changed.
+    ///
+    /// Defaults to 4 hours.
+    public var defaultAge = Duration.seconds(4 * 3600)
     /// An image for errors, as a path; `nil` for text, the default.
     public var placeholder: String?
 
@@ -190,6 +199,7 @@ extension ThumbnailServer {
     /// Creates the default settings.
     public init() {
       memory = MemoryLimit.bytes
+      (animationLimits.frameCount, animationLimits.pixelCount) = (250, 50_000_000)
     }
   }
 }

@@ -164,7 +164,10 @@ struct ImgproxyVariables {
     ("SOURCE_URL_ENCRYPTION_KEY", .note("encrypted sources are not supported")),
     ("ARGUMENTS_SEPARATOR", .refused("values stand between colons")),
     ("ENABLE_CLIENT_HINTS", flag(["WIDTH_HINTS": "on", "DPR_HINTS": "on"])),
-    ("PREFERRED_FORMATS", .note("without a format, pictures are JPEG, or PNG with transparency, or GIF if they move")),
+    (
+      "PREFERRED_FORMATS",
+      .note("without a format, JPEG, PNG, WebP and GIF stay that, and others are JPEG, PNG or GIF"),
+    ),
     // Sources.
     ("ALLOWED_SOURCES", .setting("ALLOWED_SOURCES")),
     ("BASE_URL", .setting("BASE_URL")),
@@ -197,10 +200,9 @@ struct ImgproxyVariables {
       .note("sources are asked without such headers"),
     ),
     ("IGNORE_SSL_VERIFICATION", .note("certificates are always checked", unless: ["0", "f", "false"])),
-    (
-      "MAX_ANIMATION_FRAMES MAX_ANIMATION_FRAME_RESOLUTION MAX_SVG_CHECK_BYTES",
-      .note("VITRINE_MEMORY and the time limits bound animations"),
-    ),
+    ("MAX_ANIMATION_FRAMES", number("MAX_ANIMATION_FRAMES")),
+    ("MAX_ANIMATION_FRAME_RESOLUTION", .note("VITRINE_MAX_ANIMATION_PIXELS bounds all frames together")),
+    ("MAX_SVG_CHECK_BYTES", .note("VITRINE_MEMORY and the time limits bound drawings")),
     // Pictures.
     ("QUALITY", .setting("QUALITY")),
     ("FORMAT_QUALITY", .setting("FORMAT_QUALITY")),

@@ -92,6 +92,10 @@ struct Setting: Sendable {
   private static let listening: [Setting] = [
     custom("BIND", "The address to listen on; * for all.") { (settings, value) throws(ConfigurationError) in
       guard !value[...].trimmingSpaces.isEmpty else { throw ConfigurationError("it names no address; * is all") }
+      // Addresses of IPv6 have more colons, and no brackets.
+      guard value.filter({ $0 == ":" }).count != 1, !value.contains("]") else {
+        throw ConfigurationError("'\(value)' is more than an address; VITRINE_PORT is the port")
+      }
       settings.change { $0.host = value == "*" ? "" : value }
     } show: {
       $0.configuration.host.isEmpty ? "*" : $0.configuration.host
@@ -262,6 +266,18 @@ struct Setting: Sendable {
     duration("REQUEST_TIMEOUT", \.requestTime, "The time for one image, from the request to the answer."),
     duration("DECODE_TIMEOUT", \.decodeTime, "The time to decode one image."),
     integer("IMAGES_PER_PROCESS", \.imagesPerProcess, 1...1_000_000, "The images after which a worker is replaced."),
+    integer(
+      "MAX_ANIMATION_FRAMES",
+      \.animationLimits.frameCount,
+      1...1_000_000,
+      "The maximum number of frames of an answer; the others are left out.",
+    ),
+    integer(
+      "MAX_ANIMATION_PIXELS",
+      \.animationLimits.pixelCount,
+      1...1_000_000_000_000,
+      "The maximum number of pixels of all frames of an answer together; other frames are left out.",
+    ),
     custom("DAMAGED", "What is answered for damaged sources: show (the decoded part), error.") {
       (settings, value) throws(ConfigurationError) in
       guard ["show", "error"].contains(value) else { throw ConfigurationError("'\(value)' is none of show, error") }
@@ -308,6 +324,7 @@ struct Setting: Sendable {
     },
     duration("MIN_TTL", \.minAge, "The minimum max-age of answers."),
     duration("MAX_TTL", \.maxAge, "The maximum max-age of answers."),
+    duration("DEFAULT_TTL", \.defaultAge, "The freshness of sources that say nothing about it."),
     text("PLACEHOLDER", \.placeholder, "An image that is sent with errors, in place of text."),
     text("CORS_ORIGIN", \.allowedOrigin, "The value of Access-Control-Allow-Origin."),
     text("PURGE_TOKEN", \.purgeToken, "The token of DELETE and PURGE; empty refuses both.", isSecret: true),

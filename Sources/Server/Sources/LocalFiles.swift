@@ -49,10 +49,8 @@ final class LocalFiles: Sendable {
     do throws(FileError) {
       try read(request, into: sink, load)
     } catch {
-      // As a server would: clients do not learn the reason.
-      let url = request.url
-      let flow = sink.receive(HTTPResponse(status: 404, headers: ["Cache-Control": "no-store"], url: url))
-      sink.finish(flow == .stop ? HTTPError(.cancelled, url: url.string, "was cancelled") : nil)
+      // As from a server: the operator learns the reason, but clients do not.
+      sink.finish(HTTPError(.badStatus, url: request.url.string, status: 404, cause: error, "\(error)"))
     }
   }
 
@@ -100,12 +98,35 @@ final class LocalFiles: Sendable {
       let isLast = index == names.count - 1
       let flags = isLast ? O_RDONLY | O_NONBLOCK | O_NOCTTY : O_RDONLY | O_DIRECTORY
       let next = unsafe openat(folder, name, flags | O_NOFOLLOW | O_CLOEXEC)
-      guard next >= 0 else { throw FileError(code: errno) }
+      guard next >= 0 else { throw Self.problem(errno, folder, name) }
       if isLast { return next }
       if folder != root { close(folder) }
       folder = next
     }
     throw FileError(code: EISDIR)
+  }
+
+  /// Returns the reason why a name was not opened.
+  ///
+  /// The system calls a link in place of a folder no folder.
+  private static func problem(_ code: CInt, _ folder: CInt, _ name: String) -> FileError {
+    var info = stat()
+    guard code == ENOTDIR, unsafe fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) == 0,
+      info.st_mode & S_IFMT == S_IFLNK
+    else { return FileError(code: code) }
+    return FileError(code: ELOOP)
+  }
+}
+
+extension FileError {
+  /// The code of a refused file, for the log and for counts.
+  var refusalCode: String {
+    switch code {
+    case ENOENT, ENOTDIR: "fileMissing"
+    case EACCES, EPERM: "filePermission"
+    case ELOOP: "fileIsLink"
+    default: "fileUnreadable"
+    }
   }
 }
 

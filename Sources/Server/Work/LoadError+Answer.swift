@@ -12,7 +12,8 @@ extension LoadError {
 
   /// The kind of the deepest cause that has one, which says more: `timedOut` rather than `fetchFailed`.
   private var deepestCode: String {
-    (cause as? HTTPError)?.code.description ?? (cause as? ImageError)?.code.description ?? code.description
+    ((cause as? HTTPError)?.cause as? FileError)?.refusalCode ?? (cause as? HTTPError)?.code.description
+      ?? (cause as? ImageError)?.code.description ?? code.description
   }
 
   private var answer: (status: Int, text: String) {

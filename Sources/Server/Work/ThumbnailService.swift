@@ -63,6 +63,7 @@ final class ThumbnailService: RequestAnswering {
   // MARK: Requests
 
   func react(to request: borrowing ReceivedRequest, _ exchange: Exchange) -> Reaction {
+    if configuration.trustsForwardedFor, let name = forwarded(request) { exchange.client = name }
     switch request.method {
     case "GET", "HEAD": break
     case "OPTIONS": return .answer(options)
@@ -111,7 +112,7 @@ final class ThumbnailService: RequestAnswering {
     } catch {
       return .answer(refuse(error, exchange))
     }
-    let client = client(request)
+    let client = ClientName.of(exchange.client)
     guard !bodies.isFull, !flights.isFull(for: order.key, client: client) else {
       return .answer(answer(.failure(.overloaded), order, key, conditions, exchange, purges: 0, since: .zero))
     }
@@ -200,12 +201,11 @@ final class ThumbnailService: RequestAnswering {
     return answer
   }
 
-  /// Returns the name under which a client has its share.
-  private func client(_ request: borrowing ReceivedRequest) -> ByteString {
-    // The last one was added by the proxy in front, maybe in a line of its own; those before it are the client's words.
-    let last = configuration.trustsForwardedFor ? request.values(of: "X-Forwarded-For").last : nil
-    let name = last?.split(separator: ",").last.map { String($0.trimmingSpaces.prefix(64)) }
-    return ClientName.of(name ?? request.peer)
+  /// Returns the address that the proxy in front has added; those before it are the client's words.
+  private func forwarded(_ request: borrowing ReceivedRequest) -> String? {
+    // It may be in a line of its own.
+    let last = request.values(of: "X-Forwarded-For").last?.split(separator: ",").last
+    return last.map { String($0.trimmingSpaces.prefix(64)) }.flatMap { $0.isEmpty ? nil : $0 }
   }
 
   // MARK: Purging and seeing

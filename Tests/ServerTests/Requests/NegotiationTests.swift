@@ -198,8 +198,9 @@ struct NegotiationTests {
     #expect(options.encoding(as: .webp) == ImageEncoding(.webp))
     options.formatQualities = ["webp": 40, "jpeg": 50]
     #expect(options.encoding(as: .webp) == ImageEncoding(.webp, quality: 40))
-    #expect(options.encoding(as: nil) == .automatic(quality: 50))
+    #expect(options.encoding(as: nil) == .automatic(qualities: [.webp: 40, .jpeg: 50]))
     options.quality = 70
+    #expect(options.encoding(as: nil) == .automatic(quality: 70))
     #expect(options.encoding(as: .webp) == ImageEncoding(.webp, quality: 70))
     options.metadata = .all
     #expect(options.encoding(as: .png).metadata == .keep)

@@ -22,7 +22,7 @@ package struct GIFEncoder: ImageEncoder {
   package func encode(_ input: EncoderInput, _ options: GIFOptions) throws(ImageError) -> Data {
     try Self.check(input.bitmap, .gif, longestSide: 0xFFFF)
     guard let animation = input.animation else { return try Self.still(input, options) }
-    var frames = try animation.frames(for: input)
+    var frames = try input.frames(of: animation)
     var writer: GIFAnimationWriter?
     while let frame = try frames.next() {
       try input.checkCancellation()

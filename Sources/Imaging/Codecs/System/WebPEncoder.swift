@@ -95,7 +95,7 @@ private final class WebPAnimationWriter {
   deinit { unsafe WebPAnimEncoderDelete(encoder) }
 
   func encode(_ animation: AnimatedImage, _ input: EncoderInput) throws(ImageError) -> Data {
-    var frames = try animation.frames(for: input)
+    var frames = try input.frames(of: animation)
     var seconds = 0.0
     while let frame = try frames.next() {
       try input.checkCancellation()

@@ -8,6 +8,28 @@ public import VitrineRuntime
 /// A registry is a value: adding an encoder to a copy changes no other copy.
 public struct EncoderRegistry: Sendable {
   private var encoders: [any ImageEncoder]
+  /// The limits of encoded animations, of which the rest is left out.
+  ///
+  /// Defaults to none.
+  public var animationLimits = AnimationLimits()
+
+  /// The limits of encoded animations.
+  public struct AnimationLimits: Sendable, Hashable {
+    /// The maximum number of frames.
+    ///
+    /// Defaults to `Int.max`.
+    public var frameCount = Int.max
+    /// The maximum number of pixels of all frames together; one frame is always written.
+    ///
+    /// Defaults to `Int.max`.
+    public var pixelCount = Int.max
+
+    /// Makes limits with the default values.
+    public init() {}
+
+    /// Returns the number of frames that are written.
+    func frames(of bitmap: Bitmap) -> Int { max(1, min(frameCount, pixelCount / (bitmap.width * bitmap.height))) }
+  }
 
   /// Makes a registry.
   ///
@@ -82,6 +104,7 @@ public struct EncoderRegistry: Sendable {
     var input = EncoderInput(
       image.bitmap,
       animation: image.animation,
+      frameLimit: animationLimits.frames(of: image.bitmap),
       metadata: metadata,
       gainMap: encoding.metadata.keepsGainMap ? image.gainMap : nil,
       memoryShare: memoryShare,
@@ -89,7 +112,7 @@ public struct EncoderRegistry: Sendable {
     )
     // The missing part of a photograph does not make it a drawing with transparency.
     let isOpaque = image.isOpaqueApartFromDamage || input.bitmap.alpha == .opaque
-    let choice = try choice(encoding, for: input, isOpaque: isOpaque)
+    let choice = try choice(encoding, for: input, of: image.info.format, isOpaque: isOpaque)
     input.restrict(to: choice.features)
     try input.checkCancellation()
     let memory = choice.byteCountPerPixel.multipliedSaturating(by: image.bitmap.byteCount / 4)
@@ -106,24 +129,35 @@ public struct EncoderRegistry: Sendable {
     return (try choice.encode(input), choice.format)
   }
 
-  /// Returns the encoder for a picture.
+  /// Returns the encoder for a picture, whose file has a format.
   private func choice(
     _ encoding: ImageEncoding,
     for input: EncoderInput,
+    of source: ImageFormat,
     isOpaque: Bool,
   ) throws(ImageError) -> EncoderChoice {
     switch encoding.candidates(encoders) {
     case .one(let choice?, _): return choice
     case .one(nil, let format): throw Self.missing(format)
-    case .several(let named, let opaque, let transparent, let animated):
+    case .several(let named, let common):
       let isAnimated = input.animation != nil
       if let choice = named.first(where: { !isAnimated || $0.features.contains(.animation) }) { return choice }
-      if isAnimated, let animated { return animated }
-      guard let choice = isOpaque ? opaque ?? transparent : transparent ?? opaque else {
+      func choice(_ format: ImageFormat) -> EncoderChoice? { common.first { $0.format == format.written } }
+      if let own = choice(source), own.features.isSuperset(of: needs(input, isOpaque)) { return own }
+      if isAnimated, let gif = choice(.gif) { return gif }
+      guard let choice = isOpaque ? choice(.jpeg) ?? choice(.png) : choice(.png) ?? choice(.jpeg) else {
         throw Self.missing(isOpaque ? .jpeg : .png)
       }
       return choice
     }
+  }
+
+  /// Returns the features of an encoder that loses nothing of a picture.
+  private func needs(_ input: EncoderInput, _ isOpaque: Bool) -> EncoderFeatures {
+    // What is transparent in an animation may stay so even in GIF.
+    var features: EncoderFeatures = input.animation != nil ? .animation : isOpaque ? [] : .alpha
+    if input.gainMap != nil { features.insert(.gainMap) }
+    return features
   }
 
   private static func missing(_ format: ImageFormat) -> ImageError {
@@ -135,10 +169,11 @@ public struct EncoderRegistry: Sendable {
     let format =
       switch encoding.candidates(encoders) {
       case .one(let choice, let format): choice?.identifier ?? format.name
-      case .several(let named, let opaque, let transparent, let animated):
-        (named + [opaque, transparent, animated].compactMap { $0 }).map(\.identifier).joined(separator: "|")
+      case .several(let named, let common): (named + common).map(\.identifier).joined(separator: "|")
       }
-    return encoding.metadata == .strip ? format : "\(format) \(encoding.metadata.identifier)"
+    let limits = animationLimits
+    let bound = limits == AnimationLimits() ? "" : " frames \(limits.frameCount) \(limits.pixelCount)"
+    return encoding.metadata == .strip ? format + bound : "\(format)\(bound) \(encoding.metadata.identifier)"
   }
 
   /// Returns `true` if an encoding writes gain maps.
@@ -146,19 +181,15 @@ public struct EncoderRegistry: Sendable {
     guard encoding.metadata.keepsGainMap else { return false }
     return switch encoding.candidates(encoders) {
     case .one(let choice, _): choice?.features.contains(.gainMap) ?? false
-    case .several(let named, let opaque, _, _):
-      (named + [opaque].compactMap { $0 }).contains { $0.features.contains(.gainMap) }
+    case .several(let named, let common): (named + common).contains { $0.features.contains(.gainMap) }
     }
   }
 
   /// Returns `true` if bytes of a format may be what an encoding gives, where nothing has to change.
   package func mayServe(_ format: ImageFormat, as encoding: ImageEncoding) -> Bool {
-    // What moves has a name of its own, and the format of stills.
-    let written: ImageFormat = format == .apng ? .png : format
     switch encoding.candidates(encoders) {
-    case .one(_, let wanted): return wanted == written
-    case .several(let named, let opaque, let transparent, let animated):
-      return (named + [opaque, transparent, animated].compactMap { $0 }).contains { $0.format == written }
+    case .one(_, let wanted): wanted == format.written
+    case .several(let named, let common): (named + common).contains { $0.format == format.written }
     }
   }
 }

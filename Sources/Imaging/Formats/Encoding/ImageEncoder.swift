@@ -138,6 +138,8 @@ public struct EncoderInput: Sendable {
   /// `nil` if the work cannot be cancelled.
   public let isCancelled: (@Sendable () -> Bool)?
 
+  /// The number of frames that are written; the others are left out.
+  private let frameLimit: Int
   /// The share of memory that frames are decoded within; `nil` for none.
   package let memoryShare: MemoryShare?
 
@@ -146,9 +148,15 @@ public struct EncoderInput: Sendable {
     if let isCancelled, isCancelled() { throw ImageError(.cancelled, "cancelled") }
   }
 
+  /// Opens the frames of ``animation`` that are written, within the encoder's share of memory.
+  package func frames(of animation: AnimatedImage) throws(ImageError) -> AnimatedImageFrames {
+    try animation.frames(isCancelled, memoryShare, limit: frameLimit)
+  }
+
   package init(
     _ bitmap: Bitmap,
     animation: AnimatedImage? = nil,
+    frameLimit: Int = .max,
     metadata: WrittenMetadata = WrittenMetadata(),
     gainMap: GainMap? = nil,
     memoryShare: MemoryShare? = nil,
@@ -156,14 +164,8 @@ public struct EncoderInput: Sendable {
   ) {
     let straight = bitmap.straightened()
     self.bitmap = straight.hasTransparency ? straight : straight.declared(.opaque)
-    (self.animation, self.memoryShare, self.isCancelled) = (animation, memoryShare, isCancelled)
+    (self.animation, self.frameLimit, self.memoryShare) = (animation, frameLimit, memoryShare)
+    self.isCancelled = isCancelled
     (exif, xmp, self.gainMap) = (metadata.exif, metadata.xmp, gainMap)
-  }
-}
-
-extension AnimatedImage {
-  /// Opens the frames for an encoder, within its share of memory.
-  package func frames(for input: EncoderInput) throws(ImageError) -> AnimatedImageFrames {
-    try frames(input.isCancelled, input.memoryShare)
   }
 }

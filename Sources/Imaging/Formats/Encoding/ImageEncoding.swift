@@ -22,15 +22,16 @@ public struct ImageEncoding: Sendable, Hashable {
     case fixed(ImageFormat, any EncodingOptions)
     /// The format's own options, made of the parameters that all formats have in common.
     case plain(ImageFormat, quality: Int?, isLossless: Bool)
-    case automatic([ImageFormat], quality: Int?)
+    case automatic([ImageFormat], quality: Int?, qualities: [ImageFormat: Int])
 
     var identifier: String {
       switch self {
       case .fixed(let format, let options): "\(format) \(options.identifier)"
       case .plain(let format, let quality, let isLossless):
         "\(format) plain \(quality.map { "\($0)" } ?? "-") \(isLossless)"
-      case .automatic(let preferred, let quality):
-        "automatic \(preferred.map(\.name).joined(separator: ",")) \(quality.map { "\($0)" } ?? "-")"
+      case .automatic(let preferred, let quality, let qualities):
+        "automatic \(preferred.map(\.name).joined(separator: ",")) \(quality.map { "\($0)" } ?? "-") "
+          + qualities.map { "\($0.key)=\($0.value)" }.sorted().joined(separator: ",")
       }
     }
   }
@@ -57,15 +58,21 @@ public struct ImageEncoding: Sendable, Hashable {
 
   /// The first of several formats for which the ``EncoderRegistry`` has an encoder.
   ///
-  /// Formats that do not move are passed over for an animation. If none is left, it is PNG for a picture with
+  /// Formats that do not move are passed over for an animation. If none is left, it is the format of the image's own file,
+  /// if that is JPEG, PNG, WebP or GIF and can keep what is transparent or moves. Otherwise it is PNG for a picture with
   /// transparency, GIF for an animation, and JPEG for all others.
   ///
   /// - Parameters:
   ///   - formats: The formats, the best first. Defaults to none.
   ///   - quality: The quality on the scale of the format that is chosen. Defaults to `nil`, its default.
+  ///   - qualities: The qualities of single formats, which precede `quality`. Defaults to none.
   /// - Returns: The encoding.
-  public static func automatic(preferring formats: [ImageFormat] = [], quality: Int? = nil) -> ImageEncoding {
-    ImageEncoding(.automatic(formats, quality: quality))
+  public static func automatic(
+    preferring formats: [ImageFormat] = [],
+    quality: Int? = nil,
+    qualities: [ImageFormat: Int] = [:],
+  ) -> ImageEncoding {
+    ImageEncoding(.automatic(formats, quality: quality, qualities: qualities))
   }
 
   private init(_ choice: Choice) { self.choice = choice }
@@ -101,21 +108,19 @@ public struct ImageEncoding: Sendable, Hashable {
       return .one(encoder(format).map { EncoderChoice($0, options) }, format)
     case .plain(let format, let quality, let isLossless):
       return .one(encoder(format).map { EncoderChoice($0, quality: quality, isLossless: isLossless) }, format)
-    case .automatic(let preferred, let quality):
-      func choice(_ format: ImageFormat) -> EncoderChoice? {
-        encoder(format).map { EncoderChoice($0, quality: quality, isLossless: false) }
+    case .automatic(let preferred, let quality, let qualities):
+      func choices(_ formats: [ImageFormat]) -> [EncoderChoice] {
+        formats.compactMap { format in
+          encoder(format).map { EncoderChoice($0, quality: qualities[format] ?? quality, isLossless: false) }
+        }
       }
-      return .several(
-        named: preferred.compactMap(choice),
-        opaque: choice(.jpeg),
-        transparent: choice(.png),
-        animated: choice(.gif),
-      )
+      return .several(named: choices(preferred), common: choices(ImageFormat.common))
     }
   }
 
   enum Candidates {
     case one(EncoderChoice?, ImageFormat)
-    case several(named: [EncoderChoice], opaque: EncoderChoice?, transparent: EncoderChoice?, animated: EncoderChoice?)
+    /// The formats that were named, the best first, and those that every browser shows.
+    case several(named: [EncoderChoice], common: [EncoderChoice])
   }
 }

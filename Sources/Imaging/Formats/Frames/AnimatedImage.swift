@@ -169,6 +169,8 @@ public struct AnimatedImageFrames: ~Copyable {
   private let supply: FrameSupply?
   private let change: FrameChange?
   private let isCancelled: (@Sendable () -> Bool)?
+  /// The number of frames that are still to come, at most.
+  private var remaining: Int
   /// The share that decodes hold their memory of; `nil` for none.
   private let memoryShare: MemoryShare?
   /// A closure that is called with the damage that ends the frames early.
@@ -180,9 +182,11 @@ public struct AnimatedImageFrames: ~Copyable {
     _ change: FrameChange?,
     _ isCancelled: (@Sendable () -> Bool)?,
     _ memoryShare: MemoryShare?,
+    _ limit: Int,
     onDamage: @escaping @Sendable (ImageError) -> Void = { _ in },
   ) {
     self.source = source
+    remaining = limit
     (self.supply, self.change, self.isCancelled, self.memoryShare) = (supply, change, isCancelled, memoryShare)
     self.onDamage = onDamage
   }
@@ -195,6 +199,8 @@ public struct AnimatedImageFrames: ~Copyable {
   /// - Returns: The frame; `nil` after the last one.
   /// - Throws: ``ImageError`` of any code but `.notEncodable`.
   public mutating func next() throws(ImageError) -> AnimationFrame? {
+    guard remaining > 0 else { return nil }
+    remaining -= 1
     if let supply { return try supply() }
     let (isCancelled, memoryShare) = (isCancelled, memoryShare)
     guard let position = source?.position, let count = source?.info.frameCount, position < count else { return nil }
@@ -226,16 +232,18 @@ extension AnimatedImage {
   /// - Returns: The frames.
   /// - Throws: ``ImageError`` of any code but `.noSuchFrame` and `.notEncodable`.
   public func frames(isCancelled: (@Sendable () -> Bool)? = nil) throws(ImageError) -> AnimatedImageFrames {
-    try frames(isCancelled, nil)
+    try frames(isCancelled, nil, limit: .max)
   }
 
-  /// As ``frames(isCancelled:)``, within a share of memory.
+  /// As ``frames(isCancelled:)``, within a share of memory, and at most so many.
   func frames(
     _ isCancelled: (@Sendable () -> Bool)?,
     _ memoryShare: MemoryShare?,
+    limit: Int,
   ) throws(ImageError) -> AnimatedImageFrames {
-    guard supply == nil else { return AnimatedImageFrames(nil, supply, nil, isCancelled, memoryShare) }
+    guard supply == nil else { return AnimatedImageFrames(nil, supply, nil, isCancelled, memoryShare, limit) }
     let frames = try store.openSource()
-    return AnimatedImageFrames(frames, nil, store.frameChange, isCancelled, memoryShare) { [store] in store.fail($0) }
+    let change = store.frameChange
+    return AnimatedImageFrames(frames, nil, change, isCancelled, memoryShare, limit) { [store] in store.fail($0) }
   }
 }

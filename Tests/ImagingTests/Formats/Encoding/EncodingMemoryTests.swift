@@ -25,7 +25,7 @@ struct EncodingMemoryTests {
     func encode(_ input: EncoderInput, _ options: Options) throws(ImageError) -> Data {
       note()
       guard let animation = input.animation else { return Data() }
-      var frames = try animation.frames(for: input)
+      var frames = try input.frames(of: animation)
       while try frames.next() != nil { note() }
       return Data()
     }

@@ -67,6 +67,64 @@ struct ImageEncodingTests {
     }
   }
 
+  /// Browsers show JPEG, PNG, WebP and GIF; of those none but PNG and WebP keep what is transparent.
+  @Test(
+    arguments: [
+      (.jpeg, false, .jpeg), (.png, false, .png), (.webp, false, .webp), (.gif, false, .gif), (.apng, false, .png),
+      (.jpeg, true, .png), (.png, true, .png), (.webp, true, .webp), (.gif, true, .png), (.avif, false, .jpeg),
+      (.avif, true, .png), (.tiff, false, .jpeg), (.svg, true, .png), (.bitmap, false, .jpeg),
+    ] as [(ImageFormat, Bool, ImageFormat)]
+  )
+  func automaticKeepsTheFormatOfTheFile(source: ImageFormat, isClear: Bool, expected: ImageFormat) throws {
+    let encoders = EncoderRegistry([
+      Note(format: .avif, features: [.alpha]), Note(format: .webp, features: [.animation, .alpha]), Note(format: .jpeg),
+      Note(format: .png, features: [.alpha]), Note(format: .gif, features: [.animation]),
+    ])
+    let info = ImageInfo(format: source, storedWidth: 2, storedHeight: 2)
+    var image = ImageContainer(isClear ? Self.clear : Self.solid, info: info)
+    func format(_ preferred: ImageFormat...) throws -> ImageFormat {
+      try encoders.encode(image, as: .automatic(preferring: preferred)).format
+    }
+    #expect(try format() == expected)
+    // What the client prefers comes first.
+    #expect(try format(.avif) == .avif)
+    // What moves goes on moving.
+    image.animation = try AnimatedImage(AnimatedImageTests.file(3))
+    #expect(try format() == (source == .webp ? .webp : .gif))
+    #expect(encoders.mayServe(source, as: .automatic()) == [.jpeg, .png, .apng, .webp, .gif].contains(source))
+  }
+
+  @Test
+  func eachFormatOfAutomaticHasItsQuality() throws {
+    let encoding = ImageEncoding.automatic(quality: 30, qualities: [.webp: 40])
+    func words(_ format: ImageFormat) throws -> String {
+      try self.words(
+        ImageContainer(Self.solid, info: ImageInfo(format: format, storedWidth: 2, storedHeight: 2)),
+        encoding,
+      )
+    }
+    #expect(try words(.webp).hasPrefix("webp 40"))
+    #expect(try words(.jpeg).hasPrefix("jpeg 30"))
+    #expect(encoding != .automatic(quality: 30))
+  }
+
+  /// What goes beyond the limits is left out, whatever comes then.
+  @Test(arguments: [(2, Int.max, 2), (Int.max, 20 * 14 * 3, 3), (Int.max, 1, 1), (1, Int.max, 1), (9, Int.max, 5)])
+  func anAnimationHasAsManyFramesAsTheLimitsAllow(frames: Int, pixels: Int, expected: Int) throws {
+    var encoders = EncoderRegistry.standard
+    (encoders.animationLimits.frameCount, encoders.animationLimits.pixelCount) = (frames, pixels)
+    let animation = try AnimatedImage(AnimatedImageTests.file(5))
+    var image = ImageContainer(animation.poster, info: animation.info)
+    image.animation = animation
+    for format in [ImageFormat.gif, .webp] {
+      let file = try encoders.encode(image, as: ImageEncoding(format)).data
+      #expect(try DecoderRegistry.standard.info(of: file).frameCount == expected, "\(format)")
+      #expect(animation.frameCount == 5)
+    }
+    // Caches keep them apart.
+    #expect(encoders.identifier(of: .gif()) != EncoderRegistry.standard.identifier(of: .gif()))
+  }
+
   @Test
   func automaticTakesNoFormatWithoutAnEncoder() throws {
     let few = EncoderRegistry([Note(format: .jpeg), Note(format: .webp)])
