@@ -91,10 +91,13 @@ public final class ThumbnailServer: Sendable {
 
   /// Ends the server: refuses new connections, lets running requests end, and stores finished pictures.
   ///
-  /// - Parameter time: The time after which requests that still run are given up. Defaults to 20 seconds.
-  public func drain(within time: Duration = .seconds(20)) async {
+  /// - Parameters:
+  ///   - time: The time after which requests that still run are given up. Defaults to 20 seconds.
+  ///   - delay: The time before that, in which requests are still taken, while `/ready` answers 503. Defaults to zero.
+  public func drain(within time: Duration = .seconds(20), after delay: Duration = .zero) async {
     guard let listener = state.withLock({ $0.listener }) else { return }
     service.drain()
+    if delay > .zero { try? await configuration.clock.sleep(for: delay) }
     listener.drain()
     let end = configuration.clock.uptime + time
     while service.flights.count > 0 || listener.isBusy, configuration.clock.uptime < end {

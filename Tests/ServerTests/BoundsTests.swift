@@ -242,6 +242,27 @@ struct BoundsTests {
     await drained
   }
 
+  /// A balancer that asks `/ready` sends its clients elsewhere meanwhile.
+  @Test
+  func drainingMayBeginWithATimeInWhichRequestsAreTaken() async throws {
+    let clock = ManualClock()
+    let server = try TestServer { $0.clock = clock }
+    let hasEnded = Lock(false)
+    let drain = Task {
+      await server.server.drain(within: .seconds(30), after: .seconds(5))
+      hasEnded.withLock { $0 = true }
+    }
+    try await until { (try? await server.get("/ready").response.status) == 503 }
+    #expect(try await server.get("/health").response.status == 200)
+    #expect(try await server.get(TestServer.target(of: "ftp://images.invalid/a")).response.status == 400)
+    try await until {
+      clock.advance(by: .seconds(1))
+      return hasEnded.withLock { $0 }
+    }
+    await drain.value
+    #expect((try? RawConnection(to: server.server.port)) == nil)
+  }
+
   @Test
   func aStopAnswersWhatRuns() async throws {
     let server = try TestServer()

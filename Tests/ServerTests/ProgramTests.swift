@@ -34,6 +34,30 @@ struct ProgramTests {
   }
 
   @Test
+  func itSaysWhetherAServerAnswers() throws {
+    let (server, output) = try launch([], [:])
+    var text = ""
+    while !text.contains("\n") || !text.contains("listening") {
+      let data = output.availableData
+      try #require(!data.isEmpty, "\(text)")
+      text += String(decoding: data, as: UTF8.self)
+    }
+    let port = String(try #require(text.split(separator: "127.0.0.1:").last).prefix { $0.isNumber })
+    func health() throws -> (status: Int32, text: String) {
+      let (process, output) = try launch(["health"], ["VITRINE_PORT": port])
+      let text = String(decoding: output.readDataToEndOfFile(), as: UTF8.self)
+      process.waitUntilExit()
+      return (process.terminationStatus, text)
+    }
+    #expect(try health() == (0, ""))
+    server.terminate()
+    server.waitUntilExit()
+    let (status, message) = try health()
+    #expect(status == 1)
+    #expect(message.hasPrefix("vitrine-server: http://127.0.0.1:\(port)/health: "), "\(message)")
+  }
+
+  @Test
   func aWrongSettingIsSaidAndEndsWith78() throws {
     let (process, output) = try launch(["--check-config"], ["VITRINE_PROT": "80"])
     process.waitUntilExit()

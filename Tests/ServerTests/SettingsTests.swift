@@ -97,7 +97,7 @@ struct ImgproxyVariableTests {
   }
 
   /// Without these the server would answer requests that the other one refuses.
-  @Test(arguments: ["SECRET", "ALLOWED_PROCESSING_OPTIONS", "PATH_PREFIX"])
+  @Test(arguments: ["SECRET", "ALLOWED_PROCESSING_OPTIONS"])
   func aBoundThatIsNotKeptKeepsItFromStarting(name: String) {
     let error = #expect(throws: ConfigurationError.self) { try Settings(environment: ["IMGPROXY_\(name)": "x"]) }
     #expect(error?.description.hasPrefix("IMGPROXY_\(name) is not supported: ") == true)
@@ -140,6 +140,14 @@ struct ImgproxyVariableTests {
     let error = #expect(throws: ConfigurationError.self) { try Settings(environment: ["VITRINE_BIND": value]) }
     #expect(error?.description.hasPrefix("VITRINE_BIND: ") == true)
     #expect(!value.contains(":") || error?.description.contains("VITRINE_PORT") == true)
+  }
+
+  @Test(arguments: [
+    ("", ""), ("/", ""), ("/images/", "/images"), ("/a/b", "/a/b"), ("images", nil), ("/a?b", nil), ("/ä", nil),
+  ])
+  func aPrefixOfPathsBeginsWithASlash(value: String, expected: String?) throws {
+    let settings = try? Settings(environment: ["VITRINE_PATH_PREFIX": value])
+    #expect(settings?.configuration.urls.pathPrefix == expected)
   }
 
   @Test(arguments: ["*", "127.0.0.1", "::1", "localhost", "fe80::1%lo"])

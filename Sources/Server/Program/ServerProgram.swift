@@ -1,4 +1,5 @@
 import VitrineCaching
+import VitrineHTTP
 import VitrineRedis
 import VitrineRuntime
 import VitrineServing
@@ -13,6 +14,7 @@ enum ServerProgram {
       vitrine-server [--config FILE]                    answers requests until SIGTERM
       vitrine-server [--config FILE] --check-config     says what is wrong with the settings
       vitrine-server [--config FILE] --print-config     lists all settings, their meanings and values
+      vitrine-server [--config FILE] health             says whether the server with these settings answers
       vitrine-server --from-imgproxy                    prints settings for the IMGPROXY_ variables that are set
 
     --shared redis://HOST:PORT/DATABASE shares images and work with other servers, like VITRINE_SHARED. A password
@@ -25,7 +27,7 @@ enum ServerProgram {
     A URL is http://HOST:PORT/SIGNATURE/OPTIONS/plain/SOURCE@EXTENSION, as in imgproxy, such as
     /_/rs:fill:300:200/plain/https://example.org/cat.jpg@webp, or /?src=SOURCE&w=300&h=200&fit=fill for people.
 
-    Exit status: 0 after SIGTERM, 1 if the server cannot start, 64 for wrong usage, 78 for wrong settings.
+    Exit status: 0 after SIGTERM, 1 if the server cannot start or does not answer, 64 for wrong usage, 78 for wrong settings.
 
     """
 
@@ -43,7 +45,7 @@ enum ServerProgram {
       case "--shared", "--durable":
         guard let url = arguments.popFirst() else { end(64, "\(argument) needs a URL") }
         given.add(argument, url)
-      case "--check-config", "--print-config": action = argument
+      case "--check-config", "--print-config", "health": action = argument
       case "--from-imgproxy":
         translate()
         exit(0)
@@ -60,6 +62,7 @@ enum ServerProgram {
     switch action {
     case "--print-config": print(settings.text, terminator: "")
     case "--check-config": check(settings, given)
+    case "health": checkHealth(settings.configuration)
     default: serve(settings, given)
     }
   }
@@ -93,6 +96,33 @@ enum ServerProgram {
     _ = server(settings, given, exitCode: 78)
     for warning in settings.warnings { say("warning: \(warning)") }
     print("The settings are valid.")
+  }
+
+  /// Asks the running server for `/health`, for containers that have no other program.
+  private static func checkHealth(_ configuration: ThumbnailServer.Configuration) {
+    guard configuration.port != 0 else { end(78, "VITRINE_PORT is 0, so the port is not known") }
+    let isEverywhere = ["", "0.0.0.0", "::"].contains(configuration.host)
+    let host = isEverywhere ? "127.0.0.1" : configuration.host
+    let url = "http://\(host.contains(":") ? "[\(host)]" : host):\(configuration.port)/health"
+    let result = Monitor<Result<Int, HTTPError>?>(nil)
+    Task {
+      let answer: Result<Int, HTTPError>
+      do throws(HTTPError) {
+        var (request, options) = (try HTTPRequest(url), CurlLoader.Options())
+        (request.timeouts.connect, request.timeouts.total) = (.seconds(3), .seconds(5))
+        options.usesProxiesOfEnvironment = false
+        answer = .success(try await CurlLoader(options).data(for: request).0.status)
+      } catch {
+        answer = .failure(error)
+      }
+      result.withLock { $0 = answer }
+      result.broadcast()
+    }
+    switch result.wait({ $0.map { .leave($0) } ?? .wait }) {
+    case .success(200): print("ok")
+    case .success(let status): end(1, "\(url) answers with status \(status)")
+    case .failure(let error): end(1, "\(url): \(error.detail)")
+    }
   }
 
   private static func server(
@@ -136,19 +166,30 @@ enum ServerProgram {
     } catch {
       end(1, error.description)
     }
-    for warning in settings.warnings { say("warning: \(warning)") }
+    for warning in settings.warnings + proxyWarnings(settings.configuration) { say("warning: \(warning)") }
     let host = settings.configuration.host.isEmpty ? "*" : settings.configuration.host
     say("listening on http://\(host.contains(":") ? "[\(host)]" : host):\(server.port)")
     signals.wait()
     say("draining")
     let hasEnded = Monitor(false)
     Task {
-      await server.drain(within: settings.drainTime)
+      await server.drain(within: settings.drainTime, after: settings.drainDelay)
       hasEnded.withLock { $0 = true }
       hasEnded.broadcast()
     }
     hasEnded.wait { $0 ? .leave(()) : .wait }
     exit(0)
+  }
+
+  /// Sentences about proxies that the environment names in vain.
+  private static func proxyWarnings(_ configuration: ThumbnailServer.Configuration) -> [String] {
+    guard configuration.addressGuard != nil else { return [] }
+    let names = ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"].filter { name in
+      ProcessInfo.processInfo.environment[name]?.isEmpty == false
+    }
+    return names.map {
+      "\($0) has no effect: behind a proxy, VITRINE_ADDRESS_GUARD could not see the addresses of sources"
+    }
   }
 
   /// Raises the limit of open files, so that it is not reached before the limit of connections.

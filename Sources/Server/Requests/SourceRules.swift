@@ -34,6 +34,10 @@ public struct SourceRules: Sendable {
   ///
   /// Defaults to none.
   public var buckets: Set<String> = []
+  /// The beginnings of sources that are replaced before anything else, in order.
+  ///
+  /// Defaults to none.
+  public var replacements: [SourceReplacement] = []
   /// The beginning of sources that are neither URLs nor begin with `local://`; `nil` for none.
   ///
   /// A source is appended as it is.
@@ -48,6 +52,7 @@ public struct SourceRules: Sendable {
   /// - Returns: The source.
   /// - Throws: ``RequestError`` of status 400 if the text names no source, 403 if the source is not allowed.
   public func source(_ text: String) throws(RequestError) -> ThumbnailRequest.Source {
+    let text = replacements.reduce(text) { $1.applied(to: $0) }
     guard !text.isEmpty else { throw RequestError(400, "the source is missing") }
     if let path = Self.path(text, after: "local://") { return try local(path) }
     if Self.path(text, after: "s3://") != nil { return try object(text) }
@@ -116,6 +121,49 @@ public struct SourceRules: Sendable {
     }
     guard isPlain, relative.count < 4096 else { throw RequestError(400, "the path of the source is not valid") }
     return .localFile(String(decoding: relative, as: UTF8.self))
+  }
+}
+
+/// A beginning of sources, and the text that replaces it.
+///
+/// ```swift
+/// try SourceReplacement("photos://=https://images.example.org/uploads/")
+/// ```
+public struct SourceReplacement: Sendable, Hashable, CustomStringConvertible {
+  private let pattern: [UInt8]
+  private let replacement: String
+
+  /// The text that it was made of.
+  public let description: String
+
+  /// Reads `pattern=replacement`; a `*` in the pattern stands for any characters but a slash.
+  ///
+  /// - Throws: ``ConfigurationError`` if the text is none.
+  public init(_ text: String) throws(ConfigurationError) {
+    let pair = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+    guard pair.count == 2, !pair[0].isEmpty else { throw ConfigurationError("'\(text)' is not pattern=replacement") }
+    (pattern, replacement, description) = (Array(pair[0].utf8), String(pair[1]), text)
+  }
+
+  /// Returns a source with its beginning replaced, as far as the pattern fits; the same source if it does not.
+  ///
+  /// Complexity: O(length of the pattern * length of the source).
+  func applied(to source: String) -> String {
+    let text = Array(source.utf8)
+    // The numbers of characters that the pattern read so far may stand for.
+    var ends: Set<Int> = [0]
+    for byte in pattern {
+      if byte == UInt8(ascii: "*") {
+        for start in ends.sorted() {
+          var end = start
+          while end < text.count, text[end] != UInt8(ascii: "/"), ends.insert(end + 1).inserted { end += 1 }
+        }
+      } else {
+        ends = Set(ends.compactMap { $0 < text.count && text[$0] == byte ? $0 + 1 : nil })
+      }
+    }
+    guard let end = ends.max() else { return source }
+    return replacement + String(decoding: text[end...], as: UTF8.self)
   }
 }
 

@@ -13,6 +13,8 @@ public import VitrineRuntime
 public struct ThumbnailURLs: Sendable {
   /// The settings.
   public struct Configuration: Sendable {
+    /// The beginning of all paths, such as `/images`, which is not signed; empty for none, the default.
+    public var pathPrefix = ""
     /// The keys, of which any may have signed a URL.
     ///
     /// Defaults to none: URLs need no signature.
@@ -116,8 +118,12 @@ public struct ThumbnailURLs: Sendable {
     guard path.isURLText, query?.isURLText != false else {
       throw RequestError(400, "the URL has characters that must be percent-encoded")
     }
+    guard let path = path.hasPrefix(configuration.pathPrefix) ? path.dropFirst(configuration.pathPrefix.count) : nil,
+      path.isEmpty || path.first == "/"
+    else { throw RequestError(404, "a path begins with \(configuration.pathPrefix)") }
+    let rest = String(path)
     // A query behind a path with options counts for nothing, as in imgproxy: clients add `?v=2` to URLs of any kind.
-    let draft = try Self.isQueryForm(path) ? read(path: path, query: query ?? "") : read(path: path)
+    let draft = try Self.isQueryForm(rest) ? read(path: rest, query: query ?? "") : read(path: rest)
     if let expires = draft.expires, expires <= now { throw RequestError(404, "the URL has expired", code: "expired") }
     return try draft.request()
   }

@@ -134,7 +134,7 @@ struct ImgproxyVariables {
     ("REQUESTS_QUEUE_SIZE", .note("VITRINE_MAX_IMAGES bounds the images under way", unless: ["0"])),
     ("DOWNLOAD_TIMEOUT CLIENT_KEEP_ALIVE_TIMEOUT", .note("VITRINE_REQUEST_TIMEOUT bounds the whole of a request")),
     ("GRACEFUL_STOP_TIMEOUT", seconds("DRAIN_TIMEOUT")),
-    ("PATH_PREFIX", .refused("have the proxy in front remove the prefix")),
+    ("PATH_PREFIX", .setting("PATH_PREFIX")),
     ("SERVER_NAME SO_REUSEPORT HEALTH_CHECK_MESSAGE HEALTH_CHECK_PATH", .note("/health and /ready answer as they do")),
     // URLs.
     ("KEY", .setting("KEY")),
@@ -171,7 +171,7 @@ struct ImgproxyVariables {
     // Sources.
     ("ALLOWED_SOURCES", .setting("ALLOWED_SOURCES")),
     ("BASE_URL", .setting("BASE_URL")),
-    ("URL_REPLACEMENTS", .note("sources are taken as they are")),
+    ("URL_REPLACEMENTS", .setting("URL_REPLACEMENTS")),
     ("LOCAL_FILESYSTEM_ROOT", .setting("LOCAL_ROOT")),
     ("S3_ALLOWED_BUCKETS", .setting("S3_BUCKETS")),
     ("USE_S3", .note("VITRINE_S3_BUCKETS names the buckets", unless: ["0", "f", "false"])),

@@ -110,6 +110,17 @@ struct Setting: Sendable {
   ]
 
   private static let urls: [Setting] = [
+    custom("PATH_PREFIX", "The beginning of the paths of images, such as /images; empty for none.") {
+      (settings, value) throws(ConfigurationError) in
+      let prefix = value.hasSuffix("/") ? String(value.dropLast()) : value
+      guard prefix.isEmpty || prefix.hasPrefix("/"), prefix.utf8.allSatisfy({ (33...126).contains($0) && $0 != 63 })
+      else {
+        throw ConfigurationError("'\(value)' is not the beginning of a path, such as /images")
+      }
+      settings.change { $0.urls.pathPrefix = prefix }
+    } show: {
+      $0.configuration.urls.pathPrefix
+    },
     custom("KEY", "Keys of signatures in hexadecimal, the old ones too, with commas.", isSecret: true) {
       (settings, value) throws(ConfigurationError) in
       settings.keys = SettingValues.list(value)
@@ -224,6 +235,19 @@ struct Setting: Sendable {
       settings.change { $0.urls.sources.buckets = Set(buckets) }
     } show: {
       $0.configuration.urls.sources.buckets.sorted().joined(separator: ",")
+    },
+    custom(
+      "URL_REPLACEMENTS",
+      "Beginnings of sources that are replaced: pattern=replacement, with semicolons between them.",
+    ) {
+      (settings, value) throws(ConfigurationError) in
+      var replacements: [SourceReplacement] = []
+      for part in value.split(separator: ";") {
+        replacements.append(try SourceReplacement(String(part.trimmingSpaces)))
+      }
+      settings.change { $0.urls.sources.replacements = replacements }
+    } show: {
+      $0.configuration.urls.sources.replacements.map(\.description).joined(separator: ";")
     },
     text("BASE_URL", \.urls.sources.base, "The beginning of sources that are no URLs."),
     custom("ADDRESS_GUARD", "Whether private networks are refused as sources.") {
@@ -344,6 +368,12 @@ struct Setting: Sendable {
       settings.drainTime = try SettingValues.duration(value)
     } show: {
       SettingValues.text($0.drainTime)
+    },
+    custom("DRAIN_DELAY", "The time after SIGTERM for which requests are still taken, while /ready answers 503.") {
+      (settings, value) throws(ConfigurationError) in
+      settings.drainDelay = try SettingValues.duration(value)
+    } show: {
+      SettingValues.text($0.drainDelay)
     },
     custom("ALLOW_ROOT", "Whether the program may run as root.") {
       (settings, value) throws(ConfigurationError) in

@@ -25,6 +25,10 @@ public struct Settings: Sendable {
   ///
   /// Defaults to 20 seconds.
   public internal(set) var drainTime = Duration.seconds(20)
+  /// The time after SIGTERM for which requests are still taken, while `/ready` answers 503.
+  ///
+  /// Defaults to zero. A balancer that asks `/ready` needs it to send its clients elsewhere.
+  public internal(set) var drainDelay = Duration.zero
   /// The URL of the cache that servers share; `nil` for none, the default.
   ///
   /// The program makes ``ThumbnailServer/Configuration/sharedTiers`` of it.

@@ -9,6 +9,25 @@ import VitrineTestSupport
 struct PathTests {
   private static let cat = "http://example.com/images/cat.jpg"
 
+  @Test
+  func aPrefixOfPathsIsNotSigned() throws {
+    var configuration = ThumbnailURLs.Configuration()
+    configuration.pathPrefix = "/images/v1"
+    configuration.keys = [try SigningKey(key: "943b421c9eb07c83", salt: "520f986b998545b4")]
+    let urls = try ThumbnailURLs(configuration)
+    let path = "/w:30/plain/\(Self.cat)@png"
+    let signed = "/\(configuration.keys[0].signature(of: path))\(path)"
+    #expect(try urls.request(path: "/images/v1" + signed).options.canonical == "w:30")
+    for wrong in [signed, "/images" + signed, "/images/v12" + signed, "/images/v1" + path, "/images/v1"] {
+      #expect(throws: RequestError.self) { try urls.request(path: wrong) }
+    }
+    configuration.keys = []
+    #expect(
+      try ThumbnailURLs(configuration).request(path: "/images/v1", query: "src=\(Self.cat)&w=30").options.canonical
+        == "w:30"
+    )
+  }
+
   @Test(arguments: [
     ("rs:fit:300:200", "w:300/h:200"),
     ("resize:fill:300:200:1:1", "rt:fill/w:300/h:200/el:1/ex:1:ce"),

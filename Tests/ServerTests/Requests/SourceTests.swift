@@ -23,6 +23,37 @@ struct SourceTests {
   }
 
   @Test(arguments: [
+    ("photos://=https://example.org/a/", "photos://b.jpg", "https://example.org/a/b.jpg"),
+    ("photos://=https://example.org/a/", "xphotos://b.jpg", nil),
+    ("https://*.old.org/=https://new.org/", "https://a.b.old.org/c.jpg", "https://new.org/c.jpg"),
+    ("https://*.old.org/=https://new.org/", "https://a/.old.org/c.jpg", "https://a/.old.org/c.jpg"),
+    ("https://*/*/=https://new.org/", "https://a.org/b/c/d.jpg", "https://new.org/c/d.jpg"),
+    ("h*=https://new.org/?=", "https://a", "https://new.org/?=//a"),
+    ("**=https://new.org/", "a", "https://new.org/"),
+  ])
+  func theBeginningOfASourceIsReplaced(rule: String, source: String, expected: String?) throws {
+    var rules = SourceRules()
+    rules.replacements = [try SourceReplacement(rule)]
+    guard let expected else { return #expect(status(source, rules) == 400) }
+    #expect(try rules.source(source) == .url(expected))
+    // The other rules are for the result.
+    rules.prefixes = [try SourcePrefix("https://other.example/")]
+    #expect(status(source, rules) == 403)
+  }
+
+  @Test(arguments: ["", "a", "=b"])
+  func whatIsNoReplacementIsAnError(text: String) {
+    #expect(throws: ConfigurationError.self) { try SourceReplacement(text) }
+  }
+
+  @Test
+  func manyStarsTakeNoTime() throws {
+    var rules = SourceRules()
+    rules.replacements = [try SourceReplacement(String(repeating: "*a", count: 40) + "=b")]
+    #expect(status(String(repeating: "a", count: 8_000), rules) != nil)
+  }
+
+  @Test(arguments: [
     "https://images.example.org/uploads/cat.jpg",
     "HTTPS://IMAGES.EXAMPLE.ORG/uploads/cat.jpg",
     "https://images.example.org./uploads/cat.jpg",
