@@ -37,9 +37,9 @@ public struct Negotiation: Sendable, Hashable {
     public var costs = FormatCosts.measured
     /// The maximum time of encoding for which a format is chosen.
     ///
-    /// Formats that would take longer are left to requests that name them. Defaults to 1.5 s, in which WebP has 13
-    /// megapixels.
-    public var timeLimit = Duration.milliseconds(1_500)
+    /// Formats that would take longer are left to requests that name them. Defaults to 2.5 s, in which WebP has 22
+    /// megapixels and AVIF has 8.
+    public var timeLimit = Duration.milliseconds(2_500)
     /// A Boolean value that indicates whether `Sec-CH-Width` and `Width` set a width that the URL leaves open.
     ///
     /// Defaults to `false`.
@@ -100,12 +100,12 @@ public struct Negotiation: Sendable, Hashable {
   }
 
   /// The number of frames of an animation that has not been loaded.
-  private static let assumedFrames = 60.0
+  private static let assumedFrames = 40.0
 
   /// Chooses what a client gets.
   ///
   /// Of the formats that `Accept` names with the highest weight, it is the one of the smallest files whose encoding
-  /// stays within the time. A source with the name of an animation, such as a GIF, is taken for 60 frames.
+  /// stays within the time. A source with the name of an animation, such as a GIF, is taken for 40 frames.
   ///
   /// - Parameters:
   ///   - request: The request.

@@ -70,6 +70,16 @@ struct NegotiationTests {
     #expect(format(0, 0) == nil)
   }
 
+  /// What a page shows becomes smaller by default: photographs of phones, and moving pictures.
+  @Test(arguments: [
+    ("a.jpg", 4000, 3000, "image/webp,*/*", "webp"), ("a.jpg", 3000, 2250, "image/avif,image/webp,*/*", "avif"),
+    ("a.gif", 600, 0, "image/avif,image/webp,*/*", "webp"), ("a.gif", 8000, 4000, "image/webp", nil),
+  ])
+  func theDefaultTimeIsEnoughForPages(name: String, width: Int, height: Int, accept: String, format: String?) {
+    let request = ThumbnailRequest(.url("http://example.com/\(name)"), options: .box(width, height))
+    #expect(Negotiation.choose(request, headers: ["Accept": accept]).format?.name == format)
+  }
+
   @Test
   func aFormatThatIsNamedNeedsNoHeader() {
     var request = small
