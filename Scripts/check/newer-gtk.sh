@@ -35,7 +35,8 @@ inside() {
 }
 # Libraries that the release has not, or under another number, come from here.
 mkdir "$root/tmp/libraries"
-while missing=$(inside ldd "$PWD/$folder/debug/VitrinePackageTests.xctest" | awk '/not found/ { print $1; exit }') && [ -n "$missing" ]; do
+while missing=$(inside ldd "$PWD/$folder/debug/VitrinePackageTests.xctest" | awk '/not found/ && !count++ { print $1 }')
+  [ -n "$missing" ]; do
   cp "$(ldconfig -p | awk -v name="$missing" '$1 == name { print $NF; exit }')" "$root/tmp/libraries/"
 done
 tests=${TESTS:-$(grep -rhoE --include='*.swift' '^final class \w+: WidgetTestCase' Tests/GTKTests |

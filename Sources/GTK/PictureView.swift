@@ -150,7 +150,7 @@ final class PictureView: DrawnWidget {
 
   private func show(_ response: ImageResponse, fades: Bool) {
     ring?.end()
-    show(Texture(response.container), fades: fades)
+    show(Texture(response.image, response.container.highRange), fades: fades)
     setPlayback(response.animation)
   }
 

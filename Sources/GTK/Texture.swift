@@ -84,11 +84,9 @@ final class Texture {
   /// The texture of the pixels without their alpha, for drawing in software.
   private var opaque: OpaquePointer?
 
-  convenience init(_ bitmap: Bitmap) { self.init(ImageContainer(bitmap)) }
-
-  init(_ image: ImageContainer) {
-    bitmap = image.bitmap
-    let brighter = unsafe image.highRange?.makeTexture()
+  init(_ bitmap: Bitmap, _ highRange: HighRangeBitmap? = nil) {
+    self.bitmap = bitmap
+    let brighter = unsafe highRange?.makeTexture()
     hasHighRange = unsafe brighter != nil
     unsafe pointer = brighter ?? bitmap.makeTexture()
     unsafe opaque = nil

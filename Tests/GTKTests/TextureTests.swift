@@ -87,13 +87,12 @@ final class TextureTests: WidgetTestCase {
 
   func testAnImageWithHighRangeIsDrawnWithItWhereGTKCan() {
     MainActor.assumeIsolated {
-      var image = ImageContainer(Self.bitmap(.opaque))
-      XCTAssertFalse(Texture(image).hasHighRange)
-      image.highRange = Self.highRange([SIMD4(4, 4, 4, 1)])
-      let texture = Texture(image)
+      let bitmap = Self.bitmap(.opaque)
+      XCTAssertFalse(Texture(bitmap).hasHighRange)
+      let texture = Texture(bitmap, Self.highRange([SIMD4(4, 4, 4, 1)]))
       XCTAssertEqual(texture.hasHighRange, HighRangeBitmap.hasTextures)
       // Its layout is that of the picture.
-      XCTAssertTrue(texture.bitmap.isSamePixels(as: image.bitmap))
+      XCTAssertTrue(texture.bitmap.isSamePixels(as: bitmap))
     }
   }
 

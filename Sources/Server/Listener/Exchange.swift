@@ -1,4 +1,5 @@
 import CLibMicroHTTPD
+import VitrineHTTP
 import VitrineRuntime
 
 /// One request and its answer.
@@ -114,17 +115,9 @@ enum RequestID {
     return "\(high)-\(low)"
   }
 
-  /// Returns `true` for 1 to 64 letters, digits, hyphens, underscores and full stops.
+  /// Returns `true` for a token (RFC 9110, section 5.6.2) of at most 64 characters.
   static func isAccepted(_ id: String) -> Bool {
-    (1...64).contains(id.utf8.count)
-      && id.utf8.allSatisfy { byte in
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-          UInt8(ascii: "0")...UInt8(ascii: "9"):
-          true
-        default: "-_.".utf8.contains(byte)
-        }
-      }
+    (1...64).contains(id.utf8.count) && id.utf8.allSatisfy(\.isTokenCharacter)
   }
 }
 

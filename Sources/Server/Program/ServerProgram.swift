@@ -101,8 +101,12 @@ enum ServerProgram {
   /// Asks the running server for `/health`, for containers that have no other program.
   private static func checkHealth(_ configuration: ThumbnailServer.Configuration) {
     guard configuration.port != 0 else { end(78, "VITRINE_PORT is 0, so the port is not known") }
-    let isEverywhere = ["", "0.0.0.0", "::"].contains(configuration.host)
-    let host = isEverywhere ? "127.0.0.1" : configuration.host
+    let host =
+      switch configuration.host {
+      case "", "0.0.0.0": "127.0.0.1"
+      case "::": "::1"
+      default: configuration.host
+      }
     let url = "http://\(host.contains(":") ? "[\(host)]" : host):\(configuration.port)/health"
     let result = Monitor<Result<Int, HTTPError>?>(nil)
     Task {

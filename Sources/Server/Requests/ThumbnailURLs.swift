@@ -64,6 +64,16 @@ public struct ThumbnailURLs: Sendable {
 
     /// Makes the default settings.
     public init() {}
+
+    /// Returns a path without the prefix.
+    fileprivate func relative(_ path: String) throws(RequestError) -> String {
+      guard !pathPrefix.isEmpty else { return path }
+      let rest = path.dropFirst(pathPrefix.count)
+      guard path.hasPrefix(pathPrefix), rest.isEmpty || rest.first == "/" else {
+        throw RequestError(404, "a path begins with \(pathPrefix)")
+      }
+      return String(rest)
+    }
   }
 
   let configuration: Configuration
@@ -118,10 +128,7 @@ public struct ThumbnailURLs: Sendable {
     guard path.isURLText, query?.isURLText != false else {
       throw RequestError(400, "the URL has characters that must be percent-encoded")
     }
-    guard let path = path.hasPrefix(configuration.pathPrefix) ? path.dropFirst(configuration.pathPrefix.count) : nil,
-      path.isEmpty || path.first == "/"
-    else { throw RequestError(404, "a path begins with \(configuration.pathPrefix)") }
-    let rest = String(path)
+    let rest = try configuration.relative(path)
     // A query behind a path with options counts for nothing, as in imgproxy: clients add `?v=2` to URLs of any kind.
     let draft = try Self.isQueryForm(rest) ? read(path: rest, query: query ?? "") : read(path: rest)
     if let expires = draft.expires, expires <= now { throw RequestError(404, "the URL has expired", code: "expired") }

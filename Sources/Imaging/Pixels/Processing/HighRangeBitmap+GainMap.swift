@@ -10,7 +10,7 @@ extension HighRangeBitmap {
   ///   - map: Its gain map.
   ///   - headroom: The brightest that the display can show, as a multiple of white. Defaults to `nil`: all that the map
   ///     has.
-  ///   - context: The limit of the result's bytes, and the check that stops the work. Defaults to ``DecodeLimits``'
+  ///   - context: The limits of the result, and the check that stops the work. Defaults to ``DecodeLimits``'
   ///     defaults.
   /// - Throws: ``ImageError``: `.cancelled`; `.overLimit`; `.processingFailed` if the numbers of the formula make no sense.
   public init(
@@ -21,20 +21,14 @@ extension HighRangeBitmap {
   ) throws(ImageError) {
     guard map.formula.isValid else { throw ImageError(.processingFailed, GainMapFormula.isInvalid) }
     let stops = headroom.map { log2(max(1, $0)) } ?? map.formula.alternateHeadroom
-    guard 8 * bitmap.width * bitmap.height <= context.limits.outputByteCount else {
-      throw ImageError(
-        .overLimit,
-        limit: .outputByteCount,
-        "\(bitmap.width)x\(bitmap.height) pixels brighter than white, over the limit of \(context.limits.outputByteCount >> 20) MiB",
-      )
-    }
-    let gain = GainSampler(map, weight: map.formula.weight(onHeadroom: stops), bitmap.width, bitmap.height)
+    let (width, height) = (bitmap.width, bitmap.height)
+    try context.limits.check(processedWidth: Double(width), height: Double(height), bytesPerPixel: 8)
+    let gain = GainSampler(map, weight: map.formula.weight(onHeadroom: stops), width, height)
     let source = bitmap.straightened()
     let (before, after) = (SIMD4<Float>(map.formula.baseOffset), SIMD4<Float>(map.formula.alternateOffset))
     let gainSpace = map.formula.colorSpace.encoding
     let toGains = ColumnMatrix(from: bitmap.colorSpace.encoding, to: gainSpace)
     let toResult = ColumnMatrix(from: gainSpace, to: ColorSpace.displayP3.encoding)
-    let (width, height) = (bitmap.width, bitmap.height)
     let levels = TransferCurve.sRGB.levels
     try unsafe self.init(
       width: width,

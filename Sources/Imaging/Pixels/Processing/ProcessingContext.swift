@@ -75,12 +75,12 @@ public struct ProcessingContext: Sendable {
 
 extension DecodeLimits {
   /// Checks the size of a processor's result.
-  package func check(processedWidth width: Double, height: Double) throws(ImageError) {
+  package func check(processedWidth width: Double, height: Double, bytesPerPixel: Double = 4) throws(ImageError) {
     let size = "a result of \(StepName.number(width))x\(StepName.number(height)) pixels"
     guard max(width, height) <= Double(side) else {
       throw ImageError(.overLimit, limit: .side, "\(size), over the limit of \(side) on a side")
     }
-    guard width * height * 4 <= Double(outputByteCount) else {
+    guard width * height * bytesPerPixel <= Double(outputByteCount) else {
       throw ImageError(
         .overLimit,
         limit: .outputByteCount,
