@@ -46,12 +46,12 @@ public final class ThumbnailServer: Sendable {
   public init(_ configuration: Configuration, logFile: Int32? = nil) throws(ServerError) {
     self.configuration = configuration
     _ = ProcessMetrics.start
-    let metrics = ServerMetrics()
+    let metrics = ServerMetrics(threads: configuration.threads)
     // As many as are decoded at a time, and two more that are being read or written.
     let budget = SourceBudget(limit: configuration.memory / 4, places: max(1, configuration.maxConcurrentDecodes) + 2)
     let cache = try Self.diskCache(configuration)
     pipeline = try Self.pipeline(configuration, cache, budget, metrics)
-    log = logFile.flatMap { AccessLog(file: $0) }
+    log = logFile.flatMap { AccessLog(file: $0, threads: configuration.threads) }
     service = try ThumbnailService(configuration, pipeline, budget, metrics, cache: cache, log: log)
   }
 

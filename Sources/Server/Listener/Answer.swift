@@ -36,7 +36,7 @@ final class Body: @unchecked Sendable {
 /// An answer to a request: status, fields and body.
 struct Answer: Sendable {
   var status: Int
-  /// The fields, beside `Content-Length`, `Date` and `Connection`, which libmicrohttpd adds.
+  /// The fields, beside `Content-Length`, `Date`, `Connection` and `X-Request-ID`, which the listener adds.
   var fields: [(name: String, value: String)] = []
   var body: Body?
   /// Where it came from, for the log: `memory`, `disk`, `revalidated`, `network`; `nil` if it is no image.

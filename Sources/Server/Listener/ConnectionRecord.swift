@@ -16,6 +16,8 @@ final class ConnectionRecord: Sendable {
   }
 
   let socket: CInt
+  /// The address of the peer; empty for none.
+  let client: String
   /// The thread that reads and writes it.
   private let thread: ListenerThread?
   private let watch: DisconnectWatch
@@ -24,8 +26,14 @@ final class ConnectionRecord: Sendable {
   private let deadline: Atomic<Int64>
   private let isWatched = Atomic(false)
 
-  init(_ socket: CInt, _ watch: DisconnectWatch, of thread: ListenerThread? = nil, deadline: Duration) {
-    (self.socket, self.watch, self.thread) = (socket, watch, thread)
+  init(
+    _ socket: CInt,
+    client: String = "",
+    _ watch: DisconnectWatch,
+    of thread: ListenerThread? = nil,
+    deadline: Duration,
+  ) {
+    (self.socket, self.client, self.watch, self.thread) = (socket, client, watch, thread)
     self.deadline = Atomic(deadline.nanoseconds)
   }
 
@@ -43,6 +51,9 @@ final class ConnectionRecord: Sendable {
     isWatched.store(true, ordering: .relaxed)
     watch.add(socket, exchange)
   }
+
+  /// The place of its thread among the listener's.
+  var threadIndex: Int { thread?.index ?? 0 }
 
   /// Has its thread look at it, since it has been resumed.
   func wakeThread() { thread?.ring() }

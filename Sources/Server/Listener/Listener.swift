@@ -6,7 +6,7 @@ import VitrineRuntime
 /// Answers connections on one port, on threads of its own, by libmicrohttpd.
 @safe
 final class Listener: @unchecked Sendable {
-  // Sendable, because `threads` changes only within `start` and `stop`, which the owner calls one after another.
+  // Sendable, because `threads` and `acceptor` change only within `start` and `stop`, which the owner calls one after another.
 
   struct Limits: Sendable {
     /// The number of threads that read and write.
@@ -28,10 +28,9 @@ final class Listener: @unchecked Sendable {
   private let clock: any TimeSource
   private let table: ConnectionTable
   private let watch: DisconnectWatch
-  private let open = OpenExchanges()
-  private let lastNumber = Atomic<UInt64>(0)
   private let isDraining = Atomic(false)
   private var threads: [ListenerThread] = []
+  private var acceptor: Acceptor?
   private var sweep: ScheduledAction?
 
   /// Makes a listener that does not listen yet; `nil` if the system refuses a thread.
@@ -41,8 +40,13 @@ final class Listener: @unchecked Sendable {
     table = ConnectionTable(limit: limits.connections)
   }
 
+  private var threadCount: Int { max(1, limits.threads) }
+
   /// The number of open connections.
   var connectionCount: Int { table.count }
+
+  /// The number of connections of each thread.
+  var connectionCounts: [Int] { threads.map(\.connectionCount) }
 
   /// True if an answer is being made or sent.
   var isBusy: Bool { table.isBusy }
@@ -53,15 +57,15 @@ final class Listener: @unchecked Sendable {
   func start(_ socket: CInt) -> Bool {
     var options = unsafe vitrine_mhd_options()
     // Beyond the table's limit, so that there is room for new ones while idle ones are being closed.
-    let count = max(1, limits.threads)
-    unsafe options.connections = UInt32(clamping: (limits.connections + limits.connections / 4) / count + 64)
+    let limit = limits.connections + limits.connections / 4 + 64
+    unsafe options.connections = UInt32(clamping: limit)
     unsafe options.bytes_per_connection = limits.headBytes
     unsafe options.began = { context, target, connection in
       guard let context = unsafe context, let target = unsafe target, let connection = unsafe connection else {
         return nil
       }
       let thread = unsafe Unmanaged<ListenerThread>.fromOpaque(context).takeUnretainedValue()
-      guard let exchange = unsafe thread.listener.began(target, connection) else { return nil }
+      guard let exchange = unsafe thread.listener.began(target, connection, thread) else { return nil }
       // Released by `ended`, which libmicrohttpd calls for each request that has a pointer.
       return unsafe Unmanaged.passRetained(exchange).toOpaque()
     }
@@ -73,7 +77,7 @@ final class Listener: @unchecked Sendable {
       let exchange = unsafe Unmanaged<Exchange>.fromOpaque(own).takeUnretainedValue()
       // Bodies are not wanted: what comes of one is dropped.
       unsafe uploaded?.pointee = 0
-      return unsafe thread.listener.proceed(exchange, method, version, connection)
+      return unsafe thread.listener.proceed(exchange, method, version, connection, thread)
     }
     unsafe options.ended = { context, _, own, reason in
       guard let context = unsafe context, let pointer = unsafe own?.pointee else { return }
@@ -87,30 +91,31 @@ final class Listener: @unchecked Sendable {
       guard let context = unsafe context, let connection = unsafe connection, let own = unsafe own else { return }
       let thread = unsafe Unmanaged<ListenerThread>.fromOpaque(context).takeUnretainedValue()
       if event == .CONNECTION_NOTIFY_STARTED {
-        let record = thread.listener.opened(unsafe vitrine_mhd_socket(connection), thread)
+        let record = unsafe thread.listener.opened(connection, thread)
         // Released below.
         unsafe own.pointee = Unmanaged.passRetained(record).toOpaque()
       } else if let pointer = unsafe own.pointee {
         unsafe own.pointee = nil
         thread.listener.table.remove(unsafe Unmanaged<ConnectionRecord>.fromOpaque(pointer).takeRetainedValue())
+        thread.removed()
       }
     }
-    for number in 1...count {
-      guard let thread = ListenerThread(of: self), unsafe thread.start(on: socket, &options, number: number) else {
+    for index in 0..<threadCount {
+      guard let thread = ListenerThread(of: self, at: index), unsafe thread.start(&options) else {
         stop()
         return false
       }
       threads.append(thread)
     }
-    close(socket)
-    scheduleSweep()
-    return true
+    acceptor = Acceptor(socket, limit: limit, threads)
+    if acceptor == nil { stop() } else { scheduleSweep() }
+    return acceptor != nil
   }
 
   /// Stops accepting connections, and lets idle ones end.
   func drain() {
     isDraining.store(true, ordering: .sequentiallyConsistent)
-    for thread in threads { thread.drain() }
+    acceptor?.stop()
     table.cutIdle()
   }
 
@@ -119,8 +124,9 @@ final class Listener: @unchecked Sendable {
   /// Blocks until every exchange has its answer, and the threads have ended. Clients have a second to read.
   func stop() {
     sweep?.cancel()
+    acceptor?.stop()
     guard !threads.isEmpty else { return }
-    open.stop()
+    for thread in threads { thread.open.stop() }
     // The last answers are on their way: libmicrohttpd would cut them off.
     for _ in 0..<200 where table.isBusy { usleep(5000) }
     stopThreads()
@@ -142,17 +148,23 @@ final class Listener: @unchecked Sendable {
 
   // MARK: Called by libmicrohttpd
 
-  private func opened(_ socket: CInt, _ thread: ListenerThread) -> ConnectionRecord {
-    let record = ConnectionRecord(socket, watch, of: thread, deadline: clock.uptime + limits.headTime)
+  private func opened(_ connection: OpaquePointer, _ thread: ListenerThread) -> ConnectionRecord {
+    let (socket, client) = unsafe (vitrine_mhd_socket(connection), PeerAddress.text(vitrine_mhd_client(connection)))
+    let end = clock.uptime + limits.headTime
+    let record = ConnectionRecord(socket, client: client, watch, of: thread, deadline: end)
     table.add(record)
     return record
   }
 
-  private func began(_ target: UnsafePointer<CChar>, _ connection: OpaquePointer) -> Exchange? {
+  private func began(
+    _ target: UnsafePointer<CChar>,
+    _ connection: OpaquePointer,
+    _ thread: ListenerThread,
+  ) -> Exchange? {
     guard let pointer = unsafe vitrine_mhd_socket_context(connection) else { return nil }
     // Retained since the connection was opened.
     let record = unsafe Unmanaged<ConnectionRecord>.fromOpaque(pointer).takeUnretainedValue()
-    let number = lastNumber.wrappingAdd(1, ordering: .relaxed).newValue
+    let number = thread.nextNumber(of: threadCount)
     let text = unsafe String(cString: target)
     let exchange = unsafe Exchange(number, text, at: clock.uptime, record, connection)
     exchange.targetEnd = unsafe UInt(bitPattern: target) + UInt(strlen(target))
@@ -164,6 +176,7 @@ final class Listener: @unchecked Sendable {
     _ method: UnsafePointer<CChar>,
     _ version: UnsafePointer<CChar>,
     _ connection: OpaquePointer,
+    _ thread: ListenerThread,
   ) -> MHD_Result {
     switch exchange.stage {
     case .line:
@@ -172,36 +185,41 @@ final class Listener: @unchecked Sendable {
       guard let fault = RequestHead(exchange.targetEnd, version, connection).fault else { return .YES }
       var answer = Answer.text(fault.status, fault.text)
       answer.closes = true
-      return unsafe send(answer, exchange, connection)
+      return unsafe send(answer, exchange, connection, thread)
     case .head:
-      guard open.enter() else {
+      guard thread.open.enter() else {
         var answer = Answer.text(503, "the server is about to end")
         answer.closes = true
-        return unsafe send(answer, exchange, connection)
+        return unsafe send(answer, exchange, connection, thread)
       }
       exchange.connection.begin(.working, until: nil)
-      exchange.client = unsafe PeerAddress.text(vitrine_mhd_client(connection))
+      exchange.client = exchange.connection.client
       let request = unsafe ReceivedRequest(exchange.method, exchange.target, peer: exchange.client, connection)
       exchange.take(id: request["X-Request-ID"])
       switch answering.react(to: request, exchange) {
       case .answer(let answer):
-        open.leave()
-        return unsafe send(answer, exchange, connection)
+        thread.open.leave()
+        return unsafe send(answer, exchange, connection, thread)
       case .wait(let begin):
         exchange.stage = .waiting
-        exchange.suspend(within: open)
+        exchange.suspend(within: thread.open)
         exchange.connection.startWatching(for: exchange)
         begin()
         return .YES
       }
     case .waiting:
       guard let answer = exchange.answer else { return .YES }
-      return unsafe send(answer, exchange, connection)
+      return unsafe send(answer, exchange, connection, thread)
     case .answered: return .YES
     }
   }
 
-  private func send(_ answer: Answer, _ exchange: Exchange, _ connection: OpaquePointer) -> MHD_Result {
+  private func send(
+    _ answer: Answer,
+    _ exchange: Exchange,
+    _ connection: OpaquePointer,
+    _ thread: ListenerThread,
+  ) -> MHD_Result {
     exchange.stage = .answered
     exchange.sent = answer
     let count = answer.body?.count ?? 0
@@ -211,6 +229,7 @@ final class Listener: @unchecked Sendable {
     // The connection has a reference of its own from now on.
     defer { unsafe MHD_destroy_response(response) }
     for field in answer.fields { unsafe MHD_add_response_header(response, field.name, field.value) }
+    unsafe MHD_add_response_header(response, "Date", thread.dateText(at: clock.now))
     unsafe MHD_add_response_header(response, "X-Request-ID", exchange.id)
     if answer.closes || isDraining.load(ordering: .relaxed) {
       unsafe MHD_add_response_header(response, "Connection", "close")

@@ -3,13 +3,18 @@ import VitrineRuntime
 /// Writes a line of JSON for each request, on a thread of its own.
 ///
 /// Lines are written together, 100 ms after the first one or once there are 64 KB: waking the thread for each would cost
-/// more than the line. If the reader of the log is slow, lines are dropped, and their number is written instead.
+/// more than the line. Each of the listener's threads has lines of its own, so that none waits for another; the lines of one
+/// thread are in order. If the reader of the log is slow, lines are dropped, and their number is written instead.
 final class AccessLog: Sendable {
-  private struct State {
+  /// The lines of one thread.
+  private struct Part {
     var lines: [UInt8] = []
+    var dropped = 0
+  }
+
+  private struct State {
     /// The time at which the lines are written; `nil` without lines.
     var due: Duration?
-    var dropped = 0
     var isEnding = false
     var hasEnded = false
   }
@@ -17,28 +22,39 @@ final class AccessLog: Sendable {
   private static let limit = 4 << 20
   private static let batch = 64 << 10
 
+  private let parts: [Lock<Part>]
   private let monitor = Monitor(State())
 
   /// Starts a log into an open file; `nil` if the system refuses a thread.
-  init?(file: CInt) {
-    guard startThread(named: "access-log", stackSize: 256 << 10, { [monitor] in Self.write(monitor, to: file) }) else {
-      return nil
-    }
+  init?(file: CInt, threads: Int = 1) {
+    let parts = (0..<max(1, threads)).map { _ in Lock(Part()) }
+    self.parts = parts
+    let body = { @Sendable [monitor] in Self.write(parts, monitor, to: file) }
+    guard startThread(named: "access-log", stackSize: 256 << 10, body) else { return nil }
   }
 
-  /// Adds a line; does not block.
-  func add(_ line: String) {
-    let wakes = monitor.withLock { state in
-      guard state.lines.count + line.utf8.count < Self.limit else {
-        state.dropped += 1
-        return false
+  /// Adds a line, of a thread of the listener; does not block.
+  func add(_ line: String, of thread: Int = 0) {
+    let limit = Self.limit / parts.count
+    let due: Duration? = parts[thread % parts.count].withLock { part in
+      guard part.lines.count + line.utf8.count < limit else {
+        part.dropped += 1
+        return nil
       }
-      let before = state.lines.count
-      state.lines += line.utf8
-      state.lines.append(10)
-      return before == 0 || before < Self.batch && state.lines.count >= Self.batch
+      let before = part.lines.count
+      part.lines += line.utf8
+      part.lines.append(10)
+      if before < Self.batch, part.lines.count >= Self.batch { return .zero }
+      return before == 0 ? .milliseconds(100) : nil
     }
-    if wakes { monitor.signal() }
+    guard let due else { return }
+    let time = systemUptime() + due
+    let isEarlier = monitor.withLock { state in
+      guard time < state.due ?? .seconds(Int64.max) else { return false }
+      state.due = time
+      return true
+    }
+    if isEarlier { monitor.signal() }
   }
 
   /// Writes what is left and ends; blocks until that is done.
@@ -48,35 +64,42 @@ final class AccessLog: Sendable {
     monitor.wait { $0.hasEnded ? .leave(()) : .wait }
   }
 
-  private static func write(_ monitor: Monitor<State>, to file: CInt) {
+  private static func write(_ parts: [Lock<Part>], _ monitor: Monitor<State>, to file: CInt) {
     while true {
-      let (lines, isLast) = monitor.wait { state -> MonitorStep<([UInt8], Bool)> in
-        guard !state.lines.isEmpty || state.isEnding else { return .wait }
-        if !state.isEnding, state.lines.count < batch {
-          let due = state.due ?? systemUptime() + .milliseconds(100)
-          state.due = due
-          guard systemUptime() >= due else { return .waitUntil(due) }
-        }
+      let isLast = monitor.wait { state -> MonitorStep<Bool> in
+        guard !state.isEnding else { return .leave(true) }
+        guard let due = state.due else { return .wait }
+        guard systemUptime() >= due else { return .waitUntil(due) }
         state.due = nil
-        if state.dropped > 0 {
-          state.lines += "{\"dropped\":\(state.dropped)}\n".utf8
-          state.dropped = 0
-        }
-        defer { state.lines.removeAll(keepingCapacity: state.lines.capacity < 1 << 16) }
-        return .leave((state.lines, state.isEnding))
+        return .leave(false)
       }
-      var rest = lines[...]
-      while !rest.isEmpty {
-        // The slice outlives the call.
-        let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(file, $0.baseAddress, $0.count) }
-        if count < 0, errno == EINTR { continue }
-        guard count > 0 else { break }
-        rest = rest.dropFirst(count)
-      }
+      for part in parts { write(takeLines(part), to: file) }
       guard isLast else { continue }
       monitor.withLock { $0.hasEnded = true }
       monitor.broadcast()
       return
+    }
+  }
+
+  private static func takeLines(_ part: Lock<Part>) -> [UInt8] {
+    part.withLock { part in
+      if part.dropped > 0 {
+        part.lines += "{\"dropped\":\(part.dropped)}\n".utf8
+        part.dropped = 0
+      }
+      defer { part.lines.removeAll(keepingCapacity: part.lines.capacity < 1 << 16) }
+      return part.lines
+    }
+  }
+
+  private static func write(_ lines: [UInt8], to file: CInt) {
+    var rest = lines[...]
+    while !rest.isEmpty {
+      // The slice outlives the call.
+      let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(file, $0.baseAddress, $0.count) }
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { break }
+      rest = rest.dropFirst(count)
     }
   }
 }

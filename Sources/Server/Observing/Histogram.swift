@@ -18,6 +18,14 @@ struct Histogram: Sendable {
     if let index = Self.bounds.firstIndex(where: { seconds <= $0 }) { buckets[index] += 1 }
   }
 
+  func adding(_ other: Histogram) -> Histogram {
+    var sum = self
+    for index in buckets.indices { sum.buckets[index] += other.buckets[index] }
+    sum.count += other.count
+    sum.sum += other.sum
+    return sum
+  }
+
   /// Writes it as Prometheus' text format has it.
   func write(_ name: String, labels: String = "", to text: inout MetricsText) {
     let prefix = labels.isEmpty ? "" : labels + ","

@@ -23,6 +23,22 @@ final class ServerMetrics: Sendable {
     var stages: [String: Histogram] = [:]
     /// Events that were not counted, since too many came.
     var missed = 0
+
+    mutating func add(_ other: Counts) {
+      byStatus.merge(other.byStatus, uniquingKeysWith: +)
+      byTier.merge(other.byTier, uniquingKeysWith: +)
+      byError.merge(other.byError, uniquingKeysWith: +)
+      stages.merge(other.stages) { $0.adding($1) }
+      requests = requests.adding(other.requests)
+      cacheWarnings += other.cacheWarnings
+      bytes += other.bytes
+      refused += other.refused
+      joined += other.joined
+      left += other.left
+      damaged += other.damaged
+      purges += other.purges
+      missed += other.missed
+    }
   }
 
   /// The numbers of the moment.
@@ -40,14 +56,22 @@ final class ServerMetrics: Sendable {
     var cache: DataCacheStatistics?
   }
 
-  private let counted = Lock(Counts())
+  /// Each thread of the listener counts for itself: one lock for all would be what they wait for.
+  private let parts: [Lock<Counts>]
 
-  var counts: Counts { counted.withLock { $0 } }
+  init(threads: Int = 1) { parts = (0..<max(1, threads)).map { _ in Lock(Counts()) } }
+
+  var counts: Counts {
+    parts.dropFirst().reduce(into: parts[0].withLock { $0 }) { sum, part in sum.add(part.withLock { $0 }) }
+  }
 
   /// The number of stages of a kind that have ended.
-  func count(of stage: StageKind) -> Int { counted.withLock { $0.stages[stage.name]?.count ?? 0 } }
+  func count(of stage: StageKind) -> Int { counts.stages[stage.name]?.count ?? 0 }
 
-  func change(_ body: (inout Counts) -> Void) { counted.withLock { body(&$0) } }
+  /// Counts, for a thread of the listener or, without one, for all others.
+  func change(of thread: Int = 0, _ body: (inout Counts) -> Void) {
+    parts[thread % parts.count].withLock { body(&$0) }
+  }
 
   func text(_ gauges: Gauges) -> String {
     let counts = counts

@@ -22,8 +22,8 @@ extension ThumbnailServer {
     public var port = 8080
     /// The number of threads that read requests and write answers.
     ///
-    /// Defaults to 2.
-    public var threads = 2
+    /// Defaults to the number of cores. Connections are dealt out evenly.
+    public var threads = max(1, ProcessInfo.processInfo.activeProcessorCount)
     /// The maximum number of open connections.
     ///
     /// Defaults to 4,096. If more come, the ones idle for longest are closed.

@@ -106,12 +106,15 @@ extension Substring {
 struct AnswerRules: Sendable {
   var minAge: Int
   var maxAge: Int
-  var allowedOrigin: String?
+  /// The fields of every answer.
+  let harmless: [(name: String, value: String)]
 
   init(_ configuration: ThumbnailServer.Configuration) {
     minAge = Int(configuration.minAge.components.seconds)
     maxAge = Int(configuration.maxAge.components.seconds)
-    allowedOrigin = configuration.allowedOrigin
+    var harmless = [("X-Content-Type-Options", "nosniff"), ("Content-Security-Policy", Self.policy)]
+    if let origin = configuration.allowedOrigin { harmless.append(("Access-Control-Allow-Origin", origin)) }
+    self.harmless = harmless.map { (name: $0.0, value: $0.1) }
   }
 
   /// The policy that makes every answer harmless as a page: an SVG of a stranger's may have scripts.
@@ -148,13 +151,6 @@ struct AnswerRules: Sendable {
   /// Returns `Vary`, if other requests for the same URL may have another answer.
   static func vary(_ terms: AnswerTerms) -> (name: String, value: String)? {
     terms.vary.isEmpty ? nil : ("Vary", terms.vary.joined(separator: ", "))
-  }
-
-  /// The fields of every answer.
-  var harmless: [(name: String, value: String)] {
-    var fields = [("X-Content-Type-Options", "nosniff"), ("Content-Security-Policy", Self.policy)]
-    if let allowedOrigin { fields.append(("Access-Control-Allow-Origin", allowedOrigin)) }
-    return fields.map { (name: $0.0, value: $0.1) }
   }
 
   /// Returns `Cache-Control`, from the freshness of the source.

@@ -282,13 +282,14 @@ final class ThumbnailService: RequestAnswering {
 
   func ended(_ exchange: Exchange, _ outcome: ExchangeOutcome) {
     let answer = outcome.answer
-    metrics.change { counts in
+    let thread = exchange.connection.threadIndex
+    metrics.change(of: thread) { counts in
       counts.byStatus[answer.status, default: 0] += 1
       if let tier = answer.tier { counts.byTier[tier, default: 0] += 1 }
       if let code = answer.errorCode { counts.byError[code, default: 0] += 1 }
       if outcome.isComplete { counts.bytes += answer.body?.count ?? 0 }
       counts.requests.add(outcome.duration)
     }
-    log?.add(outcome.line(exchange, at: configuration.clock.now))
+    log?.add(outcome.line(exchange, at: configuration.clock.now), of: thread)
   }
 }

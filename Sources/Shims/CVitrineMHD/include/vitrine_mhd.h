@@ -21,14 +21,25 @@ struct vitrine_mhd_options {
   MHD_AccessHandlerCallback answer;
   MHD_RequestCompletedCallback ended;
   MHD_NotifyConnectionCallback connection;
-  /// Taken over, and closed when the daemon stops.
-  int listening_socket;
   unsigned connections;
   size_t bytes_per_connection;
 };
 
-/// Makes a daemon that answers connections with epoll, on the thread that calls MHD_run; NULL if there are no means.
+/// Makes a daemon that answers the connections it is given, with epoll, on the thread that calls MHD_run; NULL if there are no
+/// means. Answers have no Date of its own.
 struct MHD_Daemon *vitrine_mhd_start(const struct vitrine_mhd_options *);
+
+/// A connection that no daemon has yet, with the address of its client.
+struct vitrine_mhd_accepted;
+
+/// Accepts a connection, which does not block and is closed in programs that this one starts; NULL and errno for none.
+struct vitrine_mhd_accepted *vitrine_mhd_accept(int socket);
+
+/// Closes a connection.
+void vitrine_mhd_refuse(struct vitrine_mhd_accepted *);
+
+/// Gives a connection to a daemon, on the daemon's thread; returns 0 if the daemon has closed it instead.
+int vitrine_mhd_add(struct MHD_Daemon *, struct vitrine_mhd_accepted *);
 
 /// The descriptor that becomes readable when there is something to do.
 int vitrine_mhd_descriptor(struct MHD_Daemon *);
