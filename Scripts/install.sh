@@ -39,7 +39,10 @@ if [[ " ${products[*]} " == *" vitrine-gallery "* ]]; then
 fi
 
 if [[ " ${products[*]} " == *" vitrine-server "* ]]; then
-  files+=("644:Desktop/vitrine-server.service.in:lib/systemd/system/vitrine-server.service")
+  files+=(
+    "644:Desktop/vitrine-server.service.in:lib/systemd/system/vitrine-server.service"
+    "644:Desktop/vitrine-server.socket:lib/systemd/system/vitrine-server.socket"
+  )
 fi
 
 # A package manager does this itself for what lies in DESTDIR.

@@ -31,6 +31,7 @@ public final class ThumbnailServer: Sendable {
   private struct State {
     var listener: Listener?
     var port = 0
+    var file: UnixSocket.File?
   }
 
   /// The version, as `vitrine-server --version` prints it.
@@ -50,9 +51,22 @@ public final class ThumbnailServer: Sendable {
     // As many as are decoded at a time, and two more that are being read or written.
     let budget = SourceBudget(limit: configuration.memory / 4, places: max(1, configuration.maxConcurrentDecodes) + 2)
     let cache = try Self.diskCache(configuration)
-    pipeline = try Self.pipeline(configuration, cache, budget, metrics)
+    let traces = configuration.tracesSources ? SourceTraces() : nil
+    let exporter = configuration.traceCollector.map { collector in
+      SpanExporter(collector, configuration.loader ?? CurlLoader(), configuration.clock, metrics)
+    }
+    pipeline = try Self.pipeline(configuration, cache, budget, metrics, traces)
     log = logFile.flatMap { AccessLog(file: $0, threads: configuration.threads) }
-    service = try ThumbnailService(configuration, pipeline, budget, metrics, cache: cache, log: log)
+    service = try ThumbnailService(
+      configuration,
+      pipeline,
+      budget,
+      metrics,
+      cache: cache,
+      log: log,
+      traces: traces,
+      exporter: exporter,
+    )
   }
 
   /// Ends the server at once, and blocks until its threads have ended; better call ``drain(within:)`` or ``stop()`` before.
@@ -60,33 +74,43 @@ public final class ThumbnailServer: Sendable {
     guard let listener = state.withLock({ $0.listener.take() }) else { return }
     service.flights.end()
     listener.stop()
+    removeFile()
   }
 
   /// Begins to listen.
   ///
+  /// - Parameter socket: A socket that listens already, which the server takes over. Defaults to none, so that it
+  ///   listens on the address and port of its configuration.
   /// - Throws: ``ServerError`` if the address is taken, or the system has no threads or file descriptors to spare.
-  public func start() throws(ServerError) {
-    let opened: (socket: CInt, port: Int)
-    switch ListeningSocket.open(host: configuration.host, port: configuration.port) {
-    case .success(let socket): opened = socket
-    case .failure(let error):
-      throw ServerError("cannot listen on \(configuration.host) port \(configuration.port): \(error.description)")
-    }
+  public func start(on socket: Int32? = nil) throws(ServerError) {
+    let opened = if let socket { ListeningSocket(socket) } else { try ownSocket() }
     var limits = Listener.Limits()
     (limits.threads, limits.connections) = (max(1, configuration.threads), max(1, configuration.maxConnections))
     (limits.headBytes, limits.headTime) = (configuration.maxHeadBytes, configuration.headTime)
     (limits.idleTime, limits.sendTime) = (configuration.idleTime, configuration.sendTime)
-    guard let listener = Listener(limits, clock: configuration.clock, service), listener.start(opened.socket) else {
-      close(opened.socket)
+    guard let listener = Listener(limits, clock: configuration.clock, service), listener.start(opened.descriptor) else {
+      close(opened.descriptor)
       throw ServerError("cannot listen: the system has no threads or file descriptors to spare (ulimit -n)")
     }
     service.connectionCount.withLock { $0 = { [weak listener] in listener?.connectionCount ?? 0 } }
     state.withLock { state in
-      (state.listener, state.port) = (listener, opened.port)
+      (state.listener, state.port, state.file) = (listener, opened.port, opened.file)
     }
   }
 
-  /// The port on which the server listens; 0 before ``start()``.
+  private func ownSocket() throws(ServerError) -> ListeningSocket {
+    switch ListeningSocket.open(host: configuration.host, port: configuration.port) {
+    case .success(let socket): return socket
+    case .failure(let error):
+      let isFile = configuration.host.hasPrefix(UnixSocket.prefix)
+      let place = "\(configuration.host)\(isFile ? "" : " port \(configuration.port)")"
+      throw ServerError("cannot listen on \(place): \(error.description)")
+    }
+  }
+
+  private func removeFile() { state.withLock { $0.file.take() }?.remove() }
+
+  /// The port on which the server listens; 0 before ``start(on:)``, and for a socket that is a file.
   public var port: Int { state.withLock { $0.port } }
 
   /// Ends the server: refuses new connections, lets running requests end, and stores finished pictures.
@@ -98,6 +122,7 @@ public final class ThumbnailServer: Sendable {
     guard let listener = state.withLock({ $0.listener }) else { return }
     service.drain()
     if delay > .zero { try? await configuration.clock.sleep(for: delay) }
+    removeFile()
     listener.drain()
     let end = configuration.clock.uptime + time
     while service.flights.count > 0 || listener.isBusy, configuration.clock.uptime < end {
@@ -111,12 +136,14 @@ public final class ThumbnailServer: Sendable {
   public func stop() async {
     guard let listener = state.withLock({ $0.listener.take() }) else { return }
     service.drain()
+    removeFile()
     service.flights.end()
     // Blocks until the listener's threads have ended, which is no work for Swift's own.
     let ended = Deferred<Void>()
     if !startThread(named: "stop", { ended.resolve(listener.stop()) }) { ended.resolve(listener.stop()) }
     await ended.value()
     await pipeline.cache.flush()
+    await service.exporter?.end()
     log?.end()
   }
 
@@ -125,16 +152,10 @@ public final class ThumbnailServer: Sendable {
     _ cache: (any DataCaching)?,
     _ budget: SourceBudget,
     _ metrics: ServerMetrics,
+    _ traces: SourceTraces?,
   ) throws(ServerError) -> ImagePipeline {
     let sandbox = try sandbox(configuration)
-    var local: LocalFiles?
-    if let root = configuration.localRoot {
-      do throws(FileError) {
-        local = try LocalFiles(root, freshness: configuration.localFreshness, budget)
-      } catch {
-        throw ServerError("the folder \(root) cannot be used: \(error.description)")
-      }
-    }
+    let local = try localFiles(configuration, budget)
     let remote =
       configuration.loader
       ?? PlatformDefaults.loader(
@@ -144,7 +165,7 @@ public final class ThumbnailServer: Sendable {
     var rules = configuration.urls.sources
     rules.addressGuard = configuration.addressGuard
     let client = try client(configuration)
-    let loader = SourceLoader(objects(configuration, client, remote), local, rules)
+    let loader = SourceLoader(objects(configuration, client, remote), local, rules, traces)
     // In the order of look-up: the nearer ones first.
     let tiers = configuration.sharedTiers + (try durable(configuration, client))
     let shared = TieredDataCache(
@@ -195,6 +216,18 @@ extension ThumbnailServer {
       }
     } catch {
       throw ServerError(error.detail)
+    }
+  }
+
+  private static func localFiles(
+    _ configuration: Configuration,
+    _ budget: SourceBudget,
+  ) throws(ServerError) -> LocalFiles? {
+    guard let root = configuration.localRoot else { return nil }
+    do throws(FileError) {
+      return try LocalFiles(root, freshness: configuration.localFreshness, budget)
+    } catch {
+      throw ServerError("the folder \(root) cannot be used: \(error.description)")
     }
   }
 

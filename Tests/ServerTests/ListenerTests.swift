@@ -17,9 +17,9 @@ struct ListenerTests {
     var limits = Listener.Limits()
     (limits.threads, limits.connections) = (threads, connections)
     let listener = try #require(Listener(limits, clock: ManualClock(), Answering()))
-    let (socket, port) = try ListeningSocket.open(host: "127.0.0.1", port: 0).get()
-    #expect(listener.start(socket))
-    return (listener, port)
+    let socket = try ListeningSocket.open(host: "127.0.0.1", port: 0).get()
+    #expect(listener.start(socket.descriptor))
+    return (listener, socket.port)
   }
 
   private func id(in answer: String) throws -> Substring {
@@ -81,9 +81,9 @@ struct ListenerTests {
   func theDateIsThatOfTheClock() async throws {
     let clock = ManualClock()
     let listener = try #require(Listener(Listener.Limits(), clock: clock, Answering()))
-    let (socket, port) = try ListeningSocket.open(host: "127.0.0.1", port: 0).get()
-    #expect(listener.start(socket))
-    let connection = try RawConnection(to: port)
+    let socket = try ListeningSocket.open(host: "127.0.0.1", port: 0).get()
+    #expect(listener.start(socket.descriptor))
+    let connection = try RawConnection(to: socket.port)
     for _ in 0..<3 {
       connection.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
       #expect(await connection.read().contains("\r\nDate: \(HTTPTime.http(clock.now))\r\n"))

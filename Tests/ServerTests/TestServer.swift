@@ -21,6 +21,7 @@ final class TestServer: Sendable {
   init(
     _ loader: FakeLoader = FakeLoader(),
     log: CInt? = nil,
+    on socket: CInt? = nil,
     _ change: (inout ThumbnailServer.Configuration) -> Void = { _ in },
   ) throws {
     var configuration = ThumbnailServer.Configuration()
@@ -32,7 +33,7 @@ final class TestServer: Sendable {
     change(&configuration)
     self.loader = loader
     server = try ThumbnailServer(configuration, logFile: log)
-    try server.start()
+    try server.start(on: socket)
     var options = CurlLoader.Options()
     // A quarter is kept for other hosts.
     (options.connectionLimit, options.connectionLimitPerHost) = (512, 384)
@@ -71,6 +72,9 @@ final class TestServer: Sendable {
 /// A connection that sends what a test says.
 final class RawConnection: Sendable {
   private let socket: CInt
+
+  /// Takes a connection.
+  init(_ socket: CInt) { self.socket = socket }
 
   /// Connects, with a receive buffer of a number of bytes, beyond which the server has to keep what is not read.
   init(to port: Int, receiving size: Int? = nil) throws {

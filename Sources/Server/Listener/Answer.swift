@@ -45,6 +45,8 @@ struct Answer: Sendable {
   var reason: String?
   /// The kind of an error, for the log and a metric; `nil` for none.
   var errorCode: String?
+  /// The work that made it, for the trace of the request; `nil` for none.
+  var times: StageTimes?
   /// True if the connection is not used again.
   var closes = false
 

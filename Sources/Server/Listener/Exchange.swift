@@ -8,7 +8,7 @@ import VitrineRuntime
 /// which may come from any thread, once; later calls do nothing.
 @safe
 final class Exchange: @unchecked Sendable {
-  // Sendable: `state` has a lock; `stage`, `method` and `client` are used by the connection's thread alone, which is one
+  // Sendable: `state` has a lock; `stage`, `method`, `client` and `trace` are used by the connection's thread alone, which is one
   // for all of its life, and `id` changes there before any other thread is told of the exchange.
 
   /// The stage of reading the request.
@@ -40,6 +40,8 @@ final class Exchange: @unchecked Sendable {
   var method = ""
   /// The address of the client: the peer's, or the one that a trusted proxy names.
   var client = ""
+  /// The trace that it belongs to; `nil` for none.
+  var trace: TraceContext?
   /// The answer that was sent, for the log.
   var sent: Answer?
 

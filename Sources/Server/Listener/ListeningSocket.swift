@@ -1,15 +1,30 @@
 import VitrineRuntime
 
-/// Opens the socket on which a server listens.
-enum ListeningSocket {
+/// A socket on which a server listens.
+struct ListeningSocket {
+  let descriptor: CInt
+  /// The port; 0 for a socket that is a file.
+  let port: Int
+  var file: UnixSocket.File?
+
+  /// Takes a socket that listens already.
+  init(_ descriptor: CInt) { (self.descriptor, port) = (descriptor, Self.port(of: descriptor)) }
+
   /// Listens on an address and a port.
   ///
   /// - Parameters:
-  ///   - host: A numeric address of either family, or a name; empty for all addresses.
+  ///   - host: A numeric address of either family, or a name; empty for all addresses; or `unix:` and a path.
   ///   - port: The port; 0 for a free one.
   ///   - backlog: The number of connections that wait to be accepted.
-  /// - Returns: The socket and its port, or the reason why there is none.
-  static func open(host: String, port: Int, backlog: CInt = 1024) -> Result<(socket: CInt, port: Int), FileError> {
+  /// - Returns: The socket, or the reason why there is none.
+  static func open(host: String, port: Int, backlog: CInt = 1024) -> Result<ListeningSocket, FileError> {
+    if host.hasPrefix(UnixSocket.prefix) {
+      return UnixSocket.open(String(host.dropFirst(UnixSocket.prefix.count)), backlog: backlog).map { opened in
+        var socket = ListeningSocket(opened.socket)
+        socket.file = opened.file
+        return socket
+      }
+    }
     var hints = unsafe addrinfo()
     unsafe hints.ai_socktype = streamSocketType
     unsafe hints.ai_flags = CInt(AI_PASSIVE) | CInt(AI_NUMERICSERV)
@@ -50,7 +65,7 @@ enum ListeningSocket {
         close(descriptor)
         continue
       }
-      return .success((descriptor, Self.port(of: descriptor)))
+      return .success(ListeningSocket(descriptor))
     }
     return .failure(reason)
   }
@@ -67,7 +82,7 @@ enum ListeningSocket {
     let status = unsafe withUnsafeMutablePointer(to: &storage) { pointer in
       unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe getsockname(socket, $0, &size) }
     }
-    guard status == 0 else { return 0 }
+    guard status == 0, [AF_INET, AF_INET6].contains(CInt(storage.ss_family)) else { return 0 }
     // The port is at the same place in both families.
     return unsafe withUnsafeBytes(of: &storage) { bytes in
       Int(UInt16(bigEndian: unsafe bytes.loadUnaligned(fromByteOffset: 2, as: UInt16.self)))

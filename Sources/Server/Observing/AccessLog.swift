@@ -111,6 +111,7 @@ extension ExchangeOutcome {
     line += ",\"method\":\(JSONText.quoted(method)),\"target\":\(JSONText.quoted(exchange.target))"
     line +=
       ",\"status\":\(answer.status),\"bytes\":\(answer.body?.count ?? 0),\"ms\":\(JSONText.milliseconds(duration))"
+    if let trace = exchange.trace { line += ",\"trace\":\"\(trace.trace)\"" }
     if let tier = answer.tier { line += ",\"tier\":\"\(tier)\"" }
     if !isComplete { line += ",\"complete\":false" }
     if let code = answer.errorCode { line += ",\"code\":\"\(code)\"" }

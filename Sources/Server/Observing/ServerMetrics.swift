@@ -21,6 +21,8 @@ final class ServerMetrics: Sendable {
     var requests = Histogram()
     /// By the name of the stage.
     var stages: [String: Histogram] = [:]
+    /// Spans that the collector did not get.
+    var droppedSpans = 0
     /// Events that were not counted, since too many came.
     var missed = 0
 
@@ -38,6 +40,7 @@ final class ServerMetrics: Sendable {
       damaged += other.damaged
       purges += other.purges
       missed += other.missed
+      droppedSpans += other.droppedSpans
     }
   }
 
@@ -88,6 +91,8 @@ final class ServerMetrics: Sendable {
     text.single("vitrine_damaged_total", "counter", damaged, counts.damaged)
     text.single("vitrine_purges_total", "counter", "Purged sources.", counts.purges)
     text.single("vitrine_missed_events_total", "counter", "Events of stages that were not counted.", counts.missed)
+    let spans = "Spans that the collector of VITRINE_OTLP_ENDPOINT did not get."
+    text.single("vitrine_dropped_spans_total", "counter", spans, counts.droppedSpans)
     text.begin("vitrine_request_duration_seconds", "histogram", "Time from the request line to the end of sending.")
     counts.requests.write("vitrine_request_duration_seconds", to: &text)
     text.begin("vitrine_stage_duration_seconds", "histogram", "Time of each stage of making an image.")

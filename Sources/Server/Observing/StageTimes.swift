@@ -8,22 +8,25 @@ struct StageTimes: Sendable {
 
   /// An entry for each stage, each after a comma; empty if there was no work.
   let text: String
+  /// Each stage that did work, with readings of the clock.
+  let stages: [(kind: StageKind, began: Duration, duration: Duration)]
 
   init(_ metrics: RequestMetrics) {
-    var times: [StageKind: Duration] = [:]
-    Self.add(metrics.stages, to: &times)
+    stages = Self.working(metrics.stages)
+    let times = Dictionary(stages.map { ($0.kind, $0.duration) }, uniquingKeysWith: +)
     var text = Self.kinds.compactMap { kind in times[kind].map { Self.entry("\(kind)", $0) } }.joined()
     if !times.isEmpty, metrics.queueWait > .zero { text += Self.entry("queue", metrics.queueWait) }
     self.text = text
   }
 
-  private static func add(_ stages: [RequestMetrics.Stage], to times: inout [StageKind: Duration]) {
-    for stage in stages {
-      add(stage.stages, to: &times)
+  private static func working(
+    _ stages: [RequestMetrics.Stage]
+  ) -> [(kind: StageKind, began: Duration, duration: Duration)] {
+    stages.flatMap { stage in
       // A stage that did no work, such as the look-up of a file that was found, is left out.
       let hasWorked = stage.kind == .fetch || stage.phases.contains { $0.name == "work" }
-      guard hasWorked, let duration = stage.duration else { continue }
-      times[stage.kind, default: .zero] += duration
+      let own = hasWorked ? stage.duration.map { [(kind: stage.kind, began: stage.began, duration: $0)] } : nil
+      return working(stage.stages) + (own ?? [])
     }
   }
 

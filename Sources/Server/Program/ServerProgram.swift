@@ -100,6 +100,7 @@ enum ServerProgram {
 
   /// Asks the running server for `/health`, for containers that have no other program.
   private static func checkHealth(_ configuration: ThumbnailServer.Configuration) {
+    if configuration.host.hasPrefix(UnixSocket.prefix) { checkFile(configuration.host) }
     guard configuration.port != 0 else { end(78, "VITRINE_PORT is 0, so the port is not known") }
     let host =
       switch configuration.host {
@@ -107,7 +108,7 @@ enum ServerProgram {
       case "::": "::1"
       default: configuration.host
       }
-    let url = "http://\(host.contains(":") ? "[\(host)]" : host):\(configuration.port)/health"
+    let url = address(host, configuration.port) + "/health"
     let result = Monitor<Result<Int, HTTPError>?>(nil)
     Task {
       let answer: Result<Int, HTTPError>
@@ -127,6 +128,25 @@ enum ServerProgram {
     case .success(let status): end(1, "\(url) answers with status \(status)")
     case .failure(let error): end(1, "\(url): \(error.detail)")
     }
+  }
+
+  /// Asks for `/health` on a socket that is a file.
+  private static func checkFile(_ place: String) -> Never {
+    guard let socket = UnixSocket.connect(String(place.dropFirst(UnixSocket.prefix.count))) else {
+      end(1, "\(place): \(FileError(code: errno).description)")
+    }
+    var time = timeval(tv_sec: 5, tv_usec: 0)
+    // The values outlive the calls.
+    unsafe setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
+    let head = Array("GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".utf8)
+    var answer = [UInt8](repeating: 0, count: 64)
+    let sent = unsafe send(socket, head, head.count, CInt(MSG_NOSIGNAL))
+    let count = unsafe sent == head.count ? recv(socket, &answer, answer.count, 0) : -1
+    guard count > 0 else { end(1, "\(place): \(FileError(code: errno).description)") }
+    let status = String(decoding: answer.prefix(count), as: UTF8.self).split(separator: " ").dropFirst().first ?? ""
+    guard status == "200" else { end(1, "\(place) answers with status \(status)") }
+    print("ok")
+    exit(0)
   }
 
   private static func server(
@@ -159,6 +179,7 @@ enum ServerProgram {
       end(1, "it does not run as root, since it reads files of strangers; set VITRINE_ALLOW_ROOT=on if it must")
     }
     Heaps.limit()
+    let socket = passedSocket()
     let signals = TerminationSignals()
     let connections = fittingConnections(settings.configuration.maxConnections)
     if connections < settings.configuration.maxConnections {
@@ -166,13 +187,14 @@ enum ServerProgram {
     }
     let server = server(settings, given, exitCode: 1, mostConnections: connections)
     do throws(ServerError) {
-      try server.start()
+      try server.start(on: socket)
     } catch {
       end(1, error.description)
     }
     for warning in settings.warnings + proxyWarnings(settings.configuration) { say("warning: \(warning)") }
-    let host = settings.configuration.host.isEmpty ? "*" : settings.configuration.host
-    say("listening on http://\(host.contains(":") ? "[\(host)]" : host):\(server.port)")
+    say(
+      "listening on \(socket == nil ? address(settings.configuration.host, server.port) : "the socket that was passed")"
+    )
     signals.wait()
     say("draining")
     let hasEnded = Monitor(false)
@@ -183,6 +205,19 @@ enum ServerProgram {
     }
     hasEnded.wait { $0 ? .leave(()) : .wait }
     exit(0)
+  }
+
+  private static func passedSocket() -> CInt? {
+    do throws(ServerError) {
+      return try PassedSocket.take(environment: ProcessInfo.processInfo.environment)
+    } catch {
+      end(78, error.description)
+    }
+  }
+
+  private static func address(_ host: String, _ port: Int) -> String {
+    guard !host.hasPrefix(UnixSocket.prefix) else { return host }
+    return "http://\(host.isEmpty ? "*" : host.contains(":") ? "[\(host)]" : host):\(port)"
   }
 
   /// Sentences about proxies that the environment names in vain.

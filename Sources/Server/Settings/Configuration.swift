@@ -12,7 +12,8 @@ extension ThumbnailServer {
   public struct Configuration: Sendable {
     // MARK: Listening
 
-    /// The address to listen on: numeric, or a name of this machine; empty for all addresses.
+    /// The address to listen on: numeric, a name of this machine, or `unix:` and the path of a socket; empty for all
+    /// addresses.
     ///
     /// Defaults to `127.0.0.1`, since TLS, HTTP/2 and the open internet are the business of a proxy in front.
     public var host = "127.0.0.1"
@@ -186,6 +187,15 @@ extension ThumbnailServer {
     ///
     /// Defaults to `false`.
     public var trustsForwardedFor = false
+    /// The URL of a collector of OpenTelemetry's, such as `http://localhost:4318`, to which spans are sent as JSON; `nil`,
+    /// the default, for none.
+    ///
+    /// Requests with a sampled `traceparent` have spans. Without a `traceparent` a request has spans unless memory answers it.
+    public var traceCollector: String?
+    /// A Boolean value that indicates whether servers of sources get the `traceparent` of the request that loads them.
+    ///
+    /// Defaults to `false`, since they may be strangers'.
+    public var tracesSources = false
 
     // MARK: Testing
 

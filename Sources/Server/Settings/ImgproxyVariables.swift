@@ -93,6 +93,7 @@ struct ImgproxyVariables {
   }
 
   private static func bind(_ value: String) throws(ConfigurationError) -> [String: String] {
+    if value.hasPrefix("/") { return ["BIND": UnixSocket.prefix + value] }
     guard let colon = value.lastIndex(of: ":") else { throw ConfigurationError("'\(value)' has no port") }
     let host = value[..<colon].filter { $0 != "[" && $0 != "]" }
     return ["BIND": host.isEmpty ? "*" : host, "PORT": String(value[value.index(after: colon)...])]
@@ -124,7 +125,7 @@ struct ImgproxyVariables {
   private static let rows: [(String, Meaning)] = [
     // The listener.
     ("BIND", .settings(["BIND", "PORT"]) { value throws(ConfigurationError) in try bind(value) }),
-    ("NETWORK", .note("the server listens on TCP", unless: ["tcp"])),
+    ("NETWORK", .note("VITRINE_BIND says where the server listens", unless: ["tcp", "unix"])),
     ("TIMEOUT", seconds("REQUEST_TIMEOUT")),
     ("READ_TIMEOUT READ_REQUEST_TIMEOUT", seconds("HEAD_TIMEOUT")),
     ("WRITE_TIMEOUT WRITE_RESPONSE_TIMEOUT", seconds("SEND_TIMEOUT")),

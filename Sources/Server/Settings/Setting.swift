@@ -90,9 +90,16 @@ struct Setting: Sendable {
   // MARK: The table
 
   private static let listening: [Setting] = [
-    custom("BIND", "The address to listen on; * for all.") { (settings, value) throws(ConfigurationError) in
+    custom("BIND", "The address to listen on; * for all; unix: and a path for a socket that is a file.") {
+      (settings, value) throws(ConfigurationError) in
       guard !value[...].trimmingSpaces.isEmpty else { throw ConfigurationError("it names no address; * is all") }
       // Addresses of IPv6 have more colons, and no brackets.
+      guard !value.hasPrefix(UnixSocket.prefix) else {
+        guard value.hasPrefix(UnixSocket.prefix + "/") else {
+          throw ConfigurationError("'\(value)' has no absolute path, as unix:/run/vitrine/server.sock has")
+        }
+        return settings.change { $0.host = value }
+      }
       guard value.filter({ $0 == ":" }).count != 1, !value.contains("]") else {
         throw ConfigurationError("'\(value)' is more than an address; VITRINE_PORT is the port")
       }
@@ -353,6 +360,15 @@ struct Setting: Sendable {
     text("CORS_ORIGIN", \.allowedOrigin, "The value of Access-Control-Allow-Origin."),
     text("PURGE_TOKEN", \.purgeToken, "The token of DELETE and PURGE; empty refuses both.", isSecret: true),
     text("METRICS_TOKEN", \.metricsToken, "The token of /metrics; empty needs none.", isSecret: true),
+    custom("OTLP_ENDPOINT", "The collector of spans, such as http://localhost:4318; empty for none.") {
+      (settings, value) throws(ConfigurationError) in
+      let text = SettingValues.optional(value)
+      if let text, (try? HTTPRequest(text)) == nil { throw ConfigurationError("'\(text)' is no URL of a collector") }
+      settings.change { $0.traceCollector = text }
+    } show: {
+      $0.configuration.traceCollector ?? ""
+    },
+    flag("TRACE_SOURCES", \.tracesSources, "Whether servers of sources get the traceparent of requests."),
     flag("TRUST_FORWARDED_FOR", \.trustsForwardedFor, "Whether X-Forwarded-For names the client."),
   ]
 

@@ -146,7 +146,7 @@ public struct Settings: Sendable {
     if configuration.sandbox == .none {
       warnings.append("all formats are decoded in the server's own process; VITRINE_SANDBOX is none")
     }
-    let isLocal = ["127.", "::1", "localhost"].contains { configuration.host.hasPrefix($0) }
+    let isLocal = ["127.", "::1", "localhost", UnixSocket.prefix].contains { configuration.host.hasPrefix($0) }
     if configuration.metricsToken == nil, !isLocal {
       warnings.append("whoever reaches the server can read /metrics; set VITRINE_METRICS_TOKEN")
     }

@@ -8,10 +8,12 @@ struct SourceLoader: DataLoader {
   private let remote: any DataLoader
   private let local: LocalFiles?
   private let rules: SourceRules
+  /// The traces that remote sources are told of; `nil` for none.
+  private let traces: SourceTraces?
 
   /// Makes a loader of URLs, whose redirects obey the rules, and of local files.
-  init(_ remote: any DataLoader, _ local: LocalFiles?, _ rules: SourceRules) {
-    (self.remote, self.local, self.rules) = (remote, local, rules)
+  init(_ remote: any DataLoader, _ local: LocalFiles?, _ rules: SourceRules, _ traces: SourceTraces? = nil) {
+    (self.remote, self.local, self.rules, self.traces) = (remote, local, rules, traces)
   }
 
   func obeys(_ addressGuard: AddressGuard) -> Bool { remote.obeys(addressGuard) }
@@ -19,6 +21,8 @@ struct SourceLoader: DataLoader {
   @discardableResult
   func load(_ request: HTTPRequest, into sink: any LoadSink) -> any LoadHandle {
     guard request.url.host == LocalFiles.host else {
+      var request = request
+      if let field = traces?.field(for: request.url.string) { request.headers["traceparent"] = field }
       return remote.load(request, into: RuledSink(sink) { [rules] in Self.objection(to: $0, rules) })
     }
     guard let local else {

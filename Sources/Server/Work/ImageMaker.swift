@@ -9,6 +9,8 @@ struct ImageMaker: Sendable {
   private let pipeline: ImagePipeline
   private let budget: SourceBudget
   private let bodies: BodyBudget
+  /// The traces that sources are told of; `nil` for none.
+  private let traces: SourceTraces?
   private let clock: any TimeSource
   /// The image for errors.
   private let placeholder: Data?
@@ -20,9 +22,11 @@ struct ImageMaker: Sendable {
     _ pipeline: ImagePipeline,
     _ budget: SourceBudget,
     _ bodies: BodyBudget,
+    _ traces: SourceTraces?,
     _ configuration: ThumbnailServer.Configuration,
   ) throws(ServerError) {
-    (self.pipeline, self.budget, self.bodies, clock) = (pipeline, budget, bodies, configuration.clock)
+    (self.pipeline, self.budget, self.bodies, self.traces) = (pipeline, budget, bodies, traces)
+    clock = configuration.clock
     placeholders = MemoryCache(costLimit: 4 << 20, clock: clock)
     guard let path = configuration.placeholder else {
       placeholder = nil
@@ -35,9 +39,13 @@ struct ImageMaker: Sendable {
     }
   }
 
-  func make(_ order: Order, for client: ByteString) async -> ThumbnailService.Product {
+  func make(_ order: Order, for client: ByteString, _ trace: TraceContext?) async -> ThumbnailService.Product {
     budget.begin(order.url, for: client)
-    defer { budget.end(order.url) }
+    if let trace { traces?.begin(order.url, trace) }
+    defer {
+      budget.end(order.url)
+      if trace != nil { traces?.end(order.url) }
+    }
     do throws(LoadError) {
       switch order.kind {
       case .image:

@@ -27,6 +27,8 @@ final class ThumbnailService: RequestAnswering {
   private let budget: SourceBudget
   let bodies: BodyBudget
   private let log: AccessLog?
+  /// Sends spans to a collector; `nil` for none.
+  let exporter: SpanExporter?
   /// The cache of this machine; `nil` for none.
   private let cache: (any DataCaching)?
   private let purgeCount = Atomic(0)
@@ -41,8 +43,11 @@ final class ThumbnailService: RequestAnswering {
     _ metrics: ServerMetrics,
     cache: (any DataCaching)?,
     log: AccessLog?,
+    traces: SourceTraces? = nil,
+    exporter: SpanExporter? = nil,
   ) throws(ServerError) {
     (self.configuration, self.pipeline, self.metrics, self.log) = (configuration, pipeline, metrics, log)
+    self.exporter = exporter
     (ordering, rules) = (try Ordering(configuration, pipeline), AnswerRules(configuration))
     (self.budget, self.cache) = (budget, cache)
     (cache as? any WarningDataCaching)?.addWarning { [metrics] _ in
@@ -51,7 +56,7 @@ final class ThumbnailService: RequestAnswering {
     }
     // The answers in memory are among them.
     bodies = BodyBudget(limit: configuration.memory / 4)
-    maker = try ImageMaker(pipeline, budget, bodies, configuration)
+    maker = try ImageMaker(pipeline, budget, bodies, traces, configuration)
     flights = Flights(limit: configuration.maxImages, time: configuration.requestTime, clock: configuration.clock)
     let bytes = min(configuration.memory / 16, 32 << 20)
     answers = MemoryCache(costLimit: bytes, entryCostLimit: bytes / 8, clock: configuration.clock)
@@ -95,6 +100,7 @@ final class ThumbnailService: RequestAnswering {
   }
 
   private func image(_ request: borrowing ReceivedRequest, _ exchange: Exchange) -> Reaction {
+    exchange.trace = request["traceparent"].flatMap { TraceContext($0) }
     let key = CacheKey { key in
       key.append(request.target)
       key.append(ordering.fields(request))
@@ -128,10 +134,11 @@ final class ThumbnailService: RequestAnswering {
   ) {
     let (purges, began) = (purgeCount.load(ordering: .acquiring), configuration.clock.uptime)
     exchange.onLeave { [flights, number = exchange.number] in flights.leave(order.key, as: number) }
-    let maker = maker
+    if exporter != nil, exchange.trace == nil { exchange.trace = TraceContext() }
+    let (maker, trace) = (maker, exchange.trace)
     let source = order.request.fetchKey
     let joined = flights.join(order.key, of: source, client: client, as: exchange.number) {
-      await maker.make(order, for: client)
+      await maker.make(order, for: client, trace)
     } _: { [self] result in
       exchange.finish(answer(result, order, key, conditions, exchange, purges: purges, since: began))
     }
@@ -163,6 +170,7 @@ final class ThumbnailService: RequestAnswering {
       var answer = rules.answer(rendered, order.terms, conditions, at: now)
       let time = JSONText.milliseconds(configuration.clock.uptime - began)
       let stages = rendered.times?.text ?? ""
+      answer.times = rendered.times
       answer.fields.append((name: "Server-Timing", value: "\(rendered.tier);dur=\(time)\(stages)"))
       return answer
     case .success(.failure(let refusal)): return refuse(refusal, exchange, order.terms)
@@ -289,6 +297,10 @@ final class ThumbnailService: RequestAnswering {
       if let code = answer.errorCode { counts.byError[code, default: 0] += 1 }
       if outcome.isComplete { counts.bytes += answer.body?.count ?? 0 }
       counts.requests.add(outcome.duration)
+    }
+    // A trace without a parent was begun for work of this server's.
+    if let exporter, let trace = exchange.trace, trace.isSampled {
+      exporter.add(outcome.spans(exchange, trace, endedAt: configuration.clock.now))
     }
     log?.add(outcome.line(exchange, at: configuration.clock.now), of: thread)
   }
