@@ -32,10 +32,26 @@ func settings(isHot: Bool = false) -> [SwiftSetting] {
 // Turns names separated by spaces into dependencies.
 func list(_ names: String) -> [Target.Dependency] { names.split(separator: " ").map { .target(name: String($0)) } }
 
+// Apple wants reasons from modules that look at files, disks or the uptime; VitrineApple.docc lists the uses. Only a build
+// for Apple's platforms has the file as a resource.
+let privacyManifest = "PrivacyInfo.xcprivacy"
+let withPrivacyManifest = ["Sources/Runtime", "Sources/Caching"]
+
 // A module of Vitrine's. ARCHITECTURE.md says what each may import, and CONTRIBUTING.md how to add one.
 func room(_ name: String, _ path: String, _ needs: String, isHot: Bool = false) -> Target {
-  let (needs, exclude, settings) = (list(needs), unused[path] ?? [], settings(isHot: isHot || testBuild == "release"))
-  return .target(name: name, dependencies: needs, path: path, exclude: exclude, swiftSettings: settings)
+  let (needs, settings) = (list(needs), settings(isHot: isHot || testBuild == "release"))
+  var (exclude, resources) = (unused[path] ?? [], [Resource]())
+  if withPrivacyManifest.contains(path) {
+    if isApple && !hasStubs { resources = [.copy(privacyManifest)] } else { exclude.append(privacyManifest) }
+  }
+  return .target(
+    name: name,
+    dependencies: needs,
+    path: path,
+    exclude: exclude,
+    resources: resources,
+    swiftSettings: settings,
+  )
 }
 
 // A program.
