@@ -113,7 +113,7 @@ public struct Settings: Sendable {
 
   /// The settings that variables of imgproxy stand for, as a file could have them; the rest are comments.
   ///
-  /// - Throws: ``ConfigurationError`` that names the variable.
+  /// - Throws: `ConfigurationError` that names the variable.
   public static func translation(of environment: [String: String]) throws(ConfigurationError) -> String {
     let foreign = try ImgproxyVariables(environment)
     let settings = foreign.values.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)\n" }
