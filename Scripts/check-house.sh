@@ -75,13 +75,18 @@ complain "Recipes.md has signatures that the protocols have not:" "$missing"
 complain "Tests do not sleep:" \
   "$(git ls-files --cached --others --exclude-standard 'Tests/*.swift' | xargs -r grep -sHnE 'Task\.sleep|Thread\.sleep|\b(u|nano)?sleep\(' | grep -vE '[cC]lock(\(\))?\.sleep\(for:')"
 
-# Code in the README, the recipes, VitrineApple.md, FromOtherLibraries.md and comments of Sources/Apple is compiled: as a snippet, or in
+# Code in the README, in the pages of `compiled` and in comments of Sources/Apple is compiled: as a snippet, as an example, or in
 # Tests/AppleTests/Documented. Only the lines of a manifest do not stand alone.
 rotten=""
 block=""
 inside=0
 apple=Sources/Apple/VitrineApple.docc/VitrineApple.md
 others=Sources/Vitrine/Vitrine.docc/FromOtherLibraries.md
+hello=Sources/GTK/VitrineGTK.docc/HelloGTK.md
+compiled=("$apple" "$hello" Sources/Vitrine/Vitrine.docc/{Recipes,CommandLine,AddingVitrine,Performance}.md
+  Sources/GTK/VitrineGTK.docc/{VitrineGTK,Gallery}.md Sources/Tiles/VitrineTiles.docc/VitrineTiles.md
+  Sources/Server/VitrineServing.docc/RunningAServer.md)
+blocks=0
 calls=$(sed -E 's/^ +//' Tests/AppleTests/Documented/*.swift)
 snippets=$(sed -E 's/^ +//' Snippets/*.swift Examples/HelloGTK/Sources/*.swift Examples/Programs/*.swift)$'\n'$calls
 while IFS= read -r line; do
@@ -90,6 +95,7 @@ while IFS= read -r line; do
     block=""
   elif [ "$line" = '```' ] && [ "$inside" = 1 ]; then
     inside=0
+    blocks=$((blocks + 1))
     case $block in
       .package*) ;;
       *) [[ $snippets == *"$block"* ]] || rotten+="$block"$'\n' ;;
@@ -99,7 +105,7 @@ while IFS= read -r line; do
     block+=${block:+$'\n'}$line
   fi
 done < <(
-  cat README.md Sources/Vitrine/Vitrine.docc/Recipes.md "$apple"
+  cat README.md "${compiled[@]}"
   sed -nE 's,^ */// ?,,p' Sources/Apple/*.swift
 )
 # So is each call in the tables of VitrineApple.md, in the column before the tests, and of FromOtherLibraries.md, in the
@@ -110,17 +116,18 @@ while IFS= read -r call; do
   grep -qF -- "$call" <<<"$snippets" || rotten+="$call"$'\n'
 done < <(awk -F'|' '/^\|/ { if (NF == 5) print $3; if (NF == 8) print $6 $7 }' "$apple" "$others" | grep -oE '`[^`]+`' | tr -d '`')
 [ "$rows" -gt 80 ] || rotten+="the tables of VitrineApple.md themselves"$'\n'
-complain "Code in README.md, Recipes.md, VitrineApple.md, FromOtherLibraries.md and Sources/Apple stands in Snippets/ or Tests/AppleTests/Documented too, where it is compiled:" "$rotten"
+[ "$blocks" -gt 90 ] || rotten+="the pages have $blocks blocks of code"$'\n'
+complain "Code in README.md, ${compiled[*]##*/}, FromOtherLibraries.md and Sources/Apple stands in Snippets/, Examples/ or Tests/AppleTests/Documented too, where it is compiled:" "$rotten"
 
-# A program that stands in the README whole is named in a comment before it.
+# A program that a page shows whole is named in a comment before it.
 differing=""
-for file in $(sed -nE 's/^<!-- (Examples.*\.swift) -->$/\1/p' README.md); do
+for file in $(sed -nE 's/^<!-- (Examples.*\.swift) -->$/\1/p' "$hello"); do
   shown=$(awk -v mark="<!-- $file -->" '$0 == mark { seen = 1; next } seen && /^```$/ { exit } seen && inside { print }
-    seen && /^```swift$/ { inside = 1 }' README.md)
+    seen && /^```swift$/ { inside = 1 }' "$hello")
   [ "$shown" = "$(cat "$file")" ] || differing+="$file"$'\n'
 done
-grep -q '^<!-- Examples/HelloGTK/Sources/HelloGTK.swift -->$' README.md || differing+="HelloGTK.swift is not in it"$'\n'
-complain "README.md shows these programs word for word:" "$differing"
+grep -q '^<!-- Examples/HelloGTK/Sources/HelloGTK.swift -->$' "$hello" || differing+="HelloGTK.swift is not in it"$'\n'
+complain "HelloGTK.md shows these programs word for word:" "$differing"
 
 # The table of scenarios names their tests, and no scenario is missing in it.
 missing=""
@@ -135,8 +142,8 @@ complain "The table of VitrineApple.md has every test of Examples/Scenarios:" \
 
 # The documents name files and folders from the root, Sources or Tests, or by the end of their path below the document's
 # own folder.
-documents=$(git ls-files --cached --others --exclude-standard ARCHITECTURE.md CONTRIBUTING.md 'Sources/*/README.md' Tests/README.md)
-complain "Paths in backquotes, and links, exist in ARCHITECTURE.md, CONTRIBUTING.md and the README.md of rooms and tests:" \
+documents=$(git ls-files --cached --others --exclude-standard {README,SECURITY,CHANGELOG,ARCHITECTURE,CONTRIBUTING}.md 'Sources/*/README.md' Tests/README.md)
+complain "Paths in backquotes, and links, exist in the documents of the root and in the README.md of rooms and tests:" \
   "$(git ls-files --cached --others --exclude-standard | perl -e '
     while (<STDIN>) {
       chomp;
