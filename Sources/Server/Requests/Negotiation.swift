@@ -11,7 +11,7 @@ public import VitrineImaging
 public struct Negotiation: Sendable, Hashable {
   /// The options, with the size, pixel ratio and quality that the headers decide.
   public package(set) var options: ThumbnailOptions
-  /// The format; `nil` for the source's, as ``VitrineImaging/ImageEncoding/automatic(preferring:quality:qualities:)`` has it.
+  /// The format; `nil` for the source's, as `ImageEncoding.automatic(preferring:)` has it.
   public let format: ImageFormat?
   /// The names of the header fields on which the response depends, for `Vary`.
   ///
