@@ -47,6 +47,28 @@ struct SettingsTests {
   }
 
   @Test
+  func proxiesAreHeededIfThatIsSet() throws {
+    #expect(try Settings(environment: [:]).configuration.addressGuard?.proxies == .bypass)
+    #expect(try Settings(environment: ["VITRINE_PROXY": "on"]).configuration.addressGuard?.proxies == .trust)
+    let error = #expect(throws: ConfigurationError.self) {
+      try Settings(environment: ["VITRINE_PROXY": "on", "VITRINE_ADDRESS_GUARD": "off"])
+    }
+    #expect(error?.description == "VITRINE_PROXY: it needs VITRINE_ADDRESS_GUARD=on")
+  }
+
+  @Test(arguments: [
+    ("unix:/run/a.sock", "unix:/run/a.sock", nil), ("unix:a.sock", "", "has no absolute path"), ("*", "", nil),
+  ])
+  func socketsThatAreFilesHavePaths(_ value: String, _ host: String, _ message: String?) {
+    if let message {
+      let error = #expect(throws: ConfigurationError.self) { try Settings(environment: ["VITRINE_BIND": value]) }
+      #expect(error?.description.contains(message) == true)
+    } else {
+      #expect((try? Settings(environment: ["VITRINE_BIND": value]))?.configuration.host == host)
+    }
+  }
+
+  @Test
   func secretsAreNotPrinted() throws {
     let settings = try Settings(environment: [
       "VITRINE_KEY": "943b421c9eb07c83", "VITRINE_SALT": "520f986b998545b4", "VITRINE_PURGE_TOKEN": "hush",

@@ -222,12 +222,13 @@ enum ServerProgram {
 
   /// Sentences about proxies that the environment names in vain.
   private static func proxyWarnings(_ configuration: ThumbnailServer.Configuration) -> [String] {
-    guard configuration.addressGuard != nil else { return [] }
+    guard let rule = configuration.addressGuard?.proxies, rule != .trust else { return [] }
     let names = ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"].filter { name in
       ProcessInfo.processInfo.environment[name]?.isEmpty == false
     }
     return names.map {
-      "\($0) has no effect: behind a proxy, VITRINE_ADDRESS_GUARD could not see the addresses of sources"
+      "\($0) has no effect: behind a proxy, VITRINE_ADDRESS_GUARD could not see the addresses of sources; set "
+        + "VITRINE_PROXY=on if the proxy refuses private networks"
     }
   }
 

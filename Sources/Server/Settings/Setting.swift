@@ -286,6 +286,16 @@ struct Setting: Sendable {
     } show: {
       $0.configuration.addressGuard?.ports.map { $0.sorted().map { "\($0)" }.joined(separator: ",") } ?? ""
     },
+    custom(
+      "PROXY",
+      "Whether http_proxy and the like are heeded beside the guard; the proxy must then refuse private networks itself.",
+    ) { (settings, value) throws(ConfigurationError) in
+      let isOn = try SettingValues.flag(value)
+      try requireGuard(settings, unless: !isOn)
+      settings.change { $0.addressGuard?.proxies = isOn ? .trust : .bypass }
+    } show: {
+      SettingValues.text($0.configuration.addressGuard?.proxies == .trust)
+    },
     bytes("MAX_SOURCE_BYTES", \.maxSourceBytes, atLeast: 1, "The maximum size of a source."),
     integer("MAX_SOURCE_PIXELS", \.maxSourcePixels, 1...1_000_000_000, "The maximum number of pixels of a source."),
     integer("CONNECTIONS_PER_HOST", \.connectionsPerHost, 1...256, "The maximum number of transfers from one host."),
