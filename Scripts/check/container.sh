@@ -64,11 +64,7 @@ export VITRINE_BIND=127.0.0.1 VITRINE_PORT=$port VITRINE_LOCAL_ROOT=$work/images
 VITRINE_CACHE_DIR=$work/cache VITRINE_DRAIN_DELAY=2s VITRINE_LOG=off \
   unshare --pid --fork --kill-child Scripts/lib/in-container.sh "${entry[@]}" 2>"$work/log" &
 outer=$!
-for _ in $(seq 100); do
-  grep -qs 'listening on' "$work/log" && break
-  kill -0 "$outer" 2>/dev/null || { cat "$work/log" >&2; exit 1; }
-  sleep 0.1
-done
+await_server "$work/log" "$outer"
 server=$(pgrep -P "$outer")
 status() { awk -v name="$1:" '$1 == name { print $2 }' "/proc/$server/status"; }
 url=http://127.0.0.1:$port

@@ -32,11 +32,7 @@ start() { # settings
   env -u VITRINE_CORPUS VITRINE_LOCAL_ROOT="$work/root" VITRINE_CACHE_DIR="$work/cache" VITRINE_CACHE_BYTES=256M VITRINE_PORT=0 \
     VITRINE_LOG=on VITRINE_MEMORY=1G VITRINE_TRUST_FORWARDED_FOR=on SWIFT_BACKTRACE=enable=no "$@" "$program" >"$work/log" 2>&1 &
   server=$!
-  for _ in $(seq 100); do
-    grep -qs 'listening on' "$work/log" && break
-    kill -0 "$server" 2>/dev/null || { cat "$work/log" >&2; exit 1; }
-    sleep 0.1
-  done
+  await_server "$work/log" "$server"
   url=$(sed -n 's/.*listening on //p' "$work/log")
 }
 

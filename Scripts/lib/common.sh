@@ -53,6 +53,15 @@ products() {
 benchmarks() { products Benchmarks .build/benchmarks "$@"; }
 hostile_tools() { products Fuzz .build/hostile "$@"; }
 
+# `await_server LOG PID`: waits until a vitrine-server listens. One that ends instead ends the script, with its log.
+await_server() {
+  for _ in $(seq 100); do
+    grep -qs 'listening on' "$1" && return
+    kill -0 "$2" 2>/dev/null || { cat "$1" >&2; exit 1; }
+    sleep 0.1
+  done
+}
+
 # The comment at the head of a script.
 header() { awk 'NR > 1 { if (!/^#/) exit; sub(/^# ?/, ""); print }' "$1"; }
 

@@ -17,8 +17,6 @@ protocol Command {
 /// The command line tool.
 @main
 enum CommandLineTool {
-  static let version = "0.1.0"
-
   private static var commands: [any Command.Type] {
     let images: [any Command.Type] = [
       InfoCommand.self, ThumbnailCommand.self, ThumbnailerCommand.self, FetchCommand.self, CacheCommand.self,
@@ -90,7 +88,7 @@ enum CommandLineTool {
         )
         return ExitCode.success
       case "--version":
-        Console.print("vitrine \(version)\n", to: 1)
+        Console.print("vitrine \(vitrineVersion)\n", to: 1)
         return ExitCode.success
       default:
         let command = try command(first)

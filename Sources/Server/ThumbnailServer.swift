@@ -34,9 +34,6 @@ public final class ThumbnailServer: Sendable {
     var file: UnixSocket.File?
   }
 
-  /// The version, as `vitrine-server --version` prints it.
-  package static let version = "0.1.0"
-
   /// Makes a server that does not listen yet.
   ///
   /// - Parameters:

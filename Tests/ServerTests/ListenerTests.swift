@@ -116,6 +116,32 @@ struct ListenerTests {
   }
 
   @Test
+  func aLogWhoseReaderHasStoppedIsNotWaitedForForEver() throws {
+    var ends = [CInt](repeating: -1, count: 2)
+    // The array has room for both ends.
+    #expect(unsafe pipe(&ends) == 0)
+    let (reader, writer) = (ends[0], ends[1])
+    _ = fcntl(writer, F_SETFL, O_NONBLOCK)
+    let page = [UInt8](repeating: 0, count: 4096)
+    var filled = 0
+    while case let count = unsafe write(writer, page, page.count), count > 0 { filled += count }
+    _ = fcntl(writer, F_SETFL, 0)
+    let log = try #require(AccessLog(file: writer))
+    log.add("a line")
+    log.end(within: .zero)
+    // Once it reads on, the line is there.
+    var (read, bytes) = ([UInt8](), [UInt8](repeating: 0, count: 1 << 16))
+    while read.count < filled + 7 {
+      let count = unsafe Glibc.read(reader, &bytes, bytes.count)
+      read += bytes.prefix(count)
+    }
+    log.end()
+    #expect(String(decoding: read.suffix(7), as: UTF8.self) == "a line\n")
+    close(reader)
+    close(writer)
+  }
+
+  @Test
   func numbersAreThoseOfAllThreads() {
     let metrics = ServerMetrics(threads: 3)
     for thread in 0..<6 {

@@ -142,6 +142,23 @@ struct TracingTests {
   }
 
   @Test
+  func theEndWaitsForACollectorNoLongerThanForOneTransfer() async throws {
+    let (loader, clock, metrics) = (FakeLoader(), ManualClock(), ServerMetrics())
+    let exporter = SpanExporter(Self.collector, loader, clock, metrics)
+    let count = 4 * SpanExporter.batch
+    exporter.add((0..<count).map { _ in Span(trace: TraceContext(), name: "a", began: clock.now, duration: .zero) })
+    let load = try await loader.nextLoad(of: Self.collector + "/v1/traces")
+    exporter.beginEnd()
+    // The first batch fails after its time; nothing is tried after that.
+    clock.advance(by: .seconds(6))
+    loader.answer("*", FakeResponse(status: 200))
+    load.fail(.timedOut)
+    await exporter.end()
+    #expect(loader.counts.loads == 1)
+    #expect(metrics.counts.droppedSpans == count)
+  }
+
+  @Test
   func spansAreSentTogetherAfterAMoment() async throws {
     let (loader, clock, metrics) = (FakeLoader(), ManualClock(), ServerMetrics())
     loader.answer("*", FakeResponse(status: 200))

@@ -46,7 +46,9 @@ package enum UnixSocket {
       unsafe unlink(path)
       status = bound() ?? -1
     }
-    guard status == 0, unsafe chmod(path, 0o660) == 0, let file = file(path), listen(descriptor, backlog) == 0 else {
+    guard status == 0 else { return failure() }
+    guard unsafe chmod(path, 0o660) == 0, let file = file(path), listen(descriptor, backlog) == 0 else {
+      defer { unsafe unlink(path) }
       return failure()
     }
     return .success((descriptor, file))

@@ -57,11 +57,12 @@ final class AccessLog: Sendable {
     if isEarlier { monitor.signal() }
   }
 
-  /// Writes what is left and ends; blocks until that is done.
-  func end() {
+  /// Writes the rest and ends; blocks until that is done, or for as long as a reader that has stopped is waited for.
+  func end(within time: Duration = .seconds(2)) {
+    let end = systemUptime() + time
     monitor.withLock { $0.isEnding = true }
     monitor.broadcast()
-    monitor.wait { $0.hasEnded ? .leave(()) : .wait }
+    monitor.wait { $0.hasEnded || systemUptime() >= end ? .leave(()) : .waitUntil(end) }
   }
 
   private static func write(_ parts: [Lock<Part>], _ monitor: Monitor<State>, to file: CInt) {

@@ -110,7 +110,7 @@ final class ServerMetrics: Sendable {
     if let cache = gauges.cache { Self.add(cache, warnings: counts.cacheWarnings, to: &text) }
     TierMetrics.add(gauges.tiers, to: &text)
     text.begin("vitrine_build_info", "gauge", "The version of the server.")
-    text.add("vitrine_build_info{version=\"\(ThumbnailServer.version)\"} 1\n")
+    text.add("vitrine_build_info{version=\"\(vitrineVersion)\"} 1\n")
     ProcessMetrics.add(to: &text)
     return text.text
   }

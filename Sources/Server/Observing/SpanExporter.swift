@@ -21,9 +21,11 @@ extension ExchangeOutcome {
     let start = now.addingTimeInterval(-(duration / .seconds(1)))
     var span = Span(trace: trace, name: "\(method) thumbnail", began: start, duration: duration)
     span.attributes = [
-      ("http.request.method", method), ("url.path", exchange.target), ("client.address", client),
+      ("http.request.method", method), ("url.path", exchange.target),
       ("http.response.status_code", "\(answer.status)"), ("vitrine.request.id", exchange.id),
     ]
+    // A client of a unix socket has none.
+    if !client.isEmpty { span.attributes.append(("client.address", client)) }
     if let tier = answer.tier { span.attributes.append(("vitrine.tier", tier)) }
     if let code = answer.errorCode { span.attributes.append(("error.type", code)) }
     span.isError = answer.status >= 500
@@ -52,11 +54,15 @@ final class SpanExporter: Sendable {
     var timer: ScheduledAction?
     /// The transfer that is under way.
     var sending: Task<Void, Never>?
+    /// The time at which the exporter gives up; `nil` before ``SpanExporter/beginEnd()``.
+    var end: Duration?
   }
 
   static let limit = 4096
   static let batch = 512
   private static let delay = Duration.seconds(5)
+  /// The time for one transfer, and for all that are left at the end.
+  private static let patience = Duration.seconds(5)
 
   private let url: String
   private let loader: any DataLoader
@@ -88,13 +94,16 @@ final class SpanExporter: Sendable {
   /// Sends the waiting spans, unless a batch is under way, after which it is sent.
   func flush() { state.withLock { send(&$0) } }
 
-  /// Sends the rest and waits until that is done, for each batch at most as long as a transfer may take.
+  /// Sends the rest within five seconds, and drops the spans that are left then.
+  func beginEnd() {
+    state.withLock { $0.end = $0.end ?? clock.uptime + Self.patience }
+    flush()
+  }
+
+  /// Waits until the rest is sent or dropped.
   func end() async {
-    for _ in 0..<(Self.limit / Self.batch + 1) {
-      flush()
-      guard let sending = state.withLock({ $0.sending }) else { return }
-      await sending.value
-    }
+    beginEnd()
+    while let sending = state.withLock({ $0.sending }) { await sending.value }
   }
 
   private func send(_ state: inout State) {
@@ -103,8 +112,9 @@ final class SpanExporter: Sendable {
     state.timer = nil
     let spans = Array(state.waiting.prefix(Self.batch))
     state.waiting.removeFirst(spans.count)
+    let time = state.end.map { min($0 - clock.uptime, Self.patience) } ?? Self.patience
     state.sending = Task { [self] in
-      if await !transfer(spans) { metrics.change { $0.droppedSpans += spans.count } }
+      if await !transfer(spans, within: time) { metrics.change { $0.droppedSpans += spans.count } }
       let waits = self.state.withLock { state in
         state.sending = nil
         return !state.waiting.isEmpty
@@ -113,11 +123,12 @@ final class SpanExporter: Sendable {
     }
   }
 
-  private func transfer(_ spans: [Span]) async -> Bool {
+  private func transfer(_ spans: [Span], within time: Duration) async -> Bool {
+    guard time > .zero else { return false }
     do throws(HTTPError) {
       var request = try HTTPRequest(url, headers: ["Content-Type": "application/json"])
       (request.method, request.body) = (.post, Data(Self.json(spans).utf8))
-      (request.timeouts.connect, request.timeouts.total) = (.seconds(2), .seconds(5))
+      (request.timeouts.connect, request.timeouts.total) = (min(time, .seconds(2)), time)
       return (200..<300).contains(try await loader.data(for: request).0.status)
     } catch {
       return false
@@ -126,7 +137,7 @@ final class SpanExporter: Sendable {
 
   /// Returns the body of a request.
   static func json(_ spans: [Span]) -> String {
-    let resource = attributes([("service.name", "vitrine-server"), ("service.version", ThumbnailServer.version)])
+    let resource = attributes([("service.name", "vitrine-server"), ("service.version", vitrineVersion)])
     let texts = spans.map(json).joined(separator: ",")
     return "{\"resourceSpans\":[{\"resource\":{\"attributes\":\(resource)},\"scopeSpans\":[{\"scope\":{\"name\":"
       + "\"vitrine-server\"},\"spans\":[\(texts)]}]}]}"

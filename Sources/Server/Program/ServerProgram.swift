@@ -53,7 +53,7 @@ enum ServerProgram {
         print(help, terminator: "")
         exit(0)
       case "--version":
-        print("vitrine-server \(ThumbnailServer.version)")
+        print("vitrine-server \(vitrineVersion)")
         exit(0)
       default: end(64, "unknown option '\(argument)'; try --help")
       }

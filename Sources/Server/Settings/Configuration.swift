@@ -190,7 +190,8 @@ extension ThumbnailServer {
     /// The URL of a collector of OpenTelemetry's, such as `http://localhost:4318`, to which spans are sent as JSON; `nil`,
     /// the default, for none.
     ///
-    /// Requests with a sampled `traceparent` have spans. Without a `traceparent` a request has spans unless memory answers it.
+    /// Requests with a sampled `traceparent` have spans. Without a `traceparent` a request has spans if work begins for it:
+    /// not if memory answers it, or if it is refused at once.
     public var traceCollector: String?
     /// A Boolean value that indicates whether servers of sources get the `traceparent` of the request that loads them.
     ///
