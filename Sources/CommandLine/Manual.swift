@@ -50,8 +50,8 @@ struct Manual {
       "Operations of --do are names and values, with : between them and | between operations. Values may be left out.",
       order,
       "A place is one of ce, no, so, ea, we, noea, nowe, soea and sowe, or the initials of a compass: se is soea. A gravity "
-        + "is a place with two distances, which are fractions below 1, fp:x:y for a focus point, or sm or smart for the part "
-        + "that shows the most. A color has 3, 6 or 8 hexadecimal digits. In the names of pictures :, | and % are written "
+        + "is a place with two distances, which are fractions below 1, fp:x:y for a focus point, or, where an image is cropped, "
+        + "sm or smart for the part that shows the most. A color has 3, 6 or 8 hexadecimal digits. In the names of pictures :, | and % are written "
         + "%3A, %7C and %25.",
     ]
     return (notes.flatMap { wrapped($0, 116) } + [""] + rows).joined(separator: "\n")

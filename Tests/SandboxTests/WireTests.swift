@@ -45,6 +45,24 @@ struct WireTests {
   }()
 
   @Test
+  func rulesOfAThumbnailServerComeThroughAsTheyAre() throws {
+    let plain = try ImageOperations("resize:fill:300:200")
+    var texts: Set<String> = []
+    for operations in [
+      plain,
+      try ImageOperations("rs:fill:30:20:1:1|z:2:3|dpr:1.5|mrd:90|pd:1:2:3:4|exar:1|rot:90|fl:1|mw:9|mh:8|g:se:1:2"),
+    ] {
+      let options = DecodeOptions(size: try operations.plan().size)
+      let read = try Self.copy(options, from: DecodeOptions()) { (m, o) throws(Malformed) in try m.code(&o) }
+      #expect(read.size == options.size)
+      texts.insert(try #require(read.size?.rules).text)
+    }
+    #expect(
+      texts.contains("box fill 30 20 2 3 1.5 9 8 soea:1:2 enlarging extending turned 5 within 90 shaped padded 1 2 3 4")
+    )
+  }
+
+  @Test
   func picturesToBeEncodedComeThroughAsTheyAre() throws {
     var question = EncodeQuestion()
     (question.format, question.width, question.height, question.isOpaque) = (.jxl, 700, 1 << 20, false)

@@ -102,6 +102,14 @@ struct ImgproxyVariableTests {
   }
 
   @Test
+  func theLongestSideOfAResultShrinksHereToo() throws {
+    let settings = try Settings(environment: ["IMGPROXY_MAX_RESULT_DIMENSION": "2000"])
+    #expect(settings.configuration.urls.maxResultSide == 2000)
+    #expect(settings.configuration.urls.maxSide == ThumbnailURLs.Configuration().maxSide)
+    #expect(try Settings(environment: ["IMGPROXY_MAX_RESULT_DIMENSION": "0"]).configuration.urls.maxResultSide == 0)
+  }
+
+  @Test
   func aSettingOfVitrinesPrecedes() throws {
     let settings = try Settings(environment: ["IMGPROXY_BIND": "10.0.0.1:9000", "VITRINE_PORT": "9001"])
     #expect(settings.configuration.port == 9001 && settings.configuration.host == "10.0.0.1")

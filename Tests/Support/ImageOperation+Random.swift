@@ -9,7 +9,7 @@ extension ImageOperations {
   ) -> ImageOperations {
     var result = ImageOperations()
     for operation in operations where Double.random(in: 0..<1, using: &numbers) < probability {
-      // Some rows refuse a few of their values, such as auto_rotate.
+      // Some rows refuse a few of their values, such as a negative distance between watermarks.
       for _ in 0..<10 {
         let name = operation.syntax.names.randomElement(using: &numbers) ?? ""
         do throws(ImageOperationError) {
@@ -52,9 +52,9 @@ extension OperationParameter {
     case .color:
       let color = PixelColor(UInt32.random(in: 0...0xFFFFFF, using: &numbers))
       return [String((Bool.random(using: &numbers) ? color : color.opacity(0.5)).description.dropFirst())]
-    case .place: return [places.randomElement(using: &numbers) ?? ""]
+    case .placeOrPattern: return [(places + ["re", "ch"]).randomElement(using: &numbers) ?? ""]
     case .gravity(let crops):
-      switch Int.random(in: 0..<(crops ? 4 : 2), using: &numbers) {
+      switch Int.random(in: 0..<(crops ? 4 : 3), using: &numbers) {
       case 0: return [places.randomElement(using: &numbers) ?? ""]
       case 1: return [places.randomElement(using: &numbers) ?? "", number(-500...500), number(-1...1)]
       case 2: return ["fp", number(0...1), number(0...1)]

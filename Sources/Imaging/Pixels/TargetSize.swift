@@ -45,9 +45,11 @@ public struct TargetSize: Hashable, Sendable, CustomStringConvertible {
 
   /// Makes a box with the rules of a thumbnail server.
   package init(_ rules: FitRules) {
+    let width = rules.width > 0 ? rules.width * rules.zoomX * rules.ratio : nil
+    let height = rules.height > 0 ? rules.height * rules.zoomY * rules.ratio : nil
     self.init(
-      width: rules.width > 0 ? rules.width * rules.zoomX * rules.ratio : nil,
-      height: rules.height > 0 ? rules.height * rules.zoomY * rules.ratio : nil,
+      width: rules.turn.swapsAxes ? height : width,
+      height: rules.turn.swapsAxes ? width : height,
       mode: rules.fit == .force || rules.zoomX != rules.zoomY ? .exact : rules.fit == .fit ? .fit : .fill,
       enlarges: rules.enlarges,
     )

@@ -181,6 +181,12 @@ extension Message {
     try code(&rules.ratio, "box", in: factors)
     try code(&rules.enlarges, "box")
     try code(&rules.extends, "box")
+    try code(&rules.turn, "box")
+    try code(&rules.limit, "box", from: FitRules.Limit(side: 1)) { (message, limit) throws(Malformed) in
+      try message.code(&limit.side, "box", in: 1...1e9)
+      try message.code(&limit.keepsShape, "box")
+      for edge in limit.padding.indices { try message.code(&limit.padding[edge], "box", in: lengths) }
+    }
     var (place, isFocus, x, y): (Gravity.Place, Bool, Double, Double) =
       switch rules.gravity {
       case .place(let place, let x, let y): (place, false, x, y)

@@ -146,12 +146,15 @@ extension ThumbnailOptions {
   var outputPixels: Double {
     let box = ResizeBox(operations)
     let (w, h) = (box.width, box.height)
-    return switch (w > 0, h > 0) {
-    case (true, true): w * h
-    case (true, false): w * w * 1.5
-    case (false, true): h * h * 1.5
-    case (false, false): 12e6
-    }
+    let limit = box.rules.limit?.side ?? .infinity
+    let pixels =
+      switch (w > 0, h > 0) {
+      case (true, true): w * h
+      case (true, false): w * w * 1.5
+      case (false, true): h * h * 1.5
+      case (false, false): 12e6
+      }
+    return min(pixels, limit * limit)
   }
 }
 

@@ -95,8 +95,12 @@ struct OptionDraft {
   }
 
   /// Returns the request.
-  func request() throws(RequestError) -> ThumbnailRequest {
+  mutating func request() throws(RequestError) -> ThumbnailRequest {
     guard let source else { throw RequestError(400, "the source is missing") }
+    if configuration.maxResultSide > 0 {
+      let asked = options.operations[number: .maximumSide] ?? .infinity
+      options.operations[number: .maximumSide] = min(asked, Double(configuration.maxResultSide))
+    }
     try check()
     return ThumbnailRequest(source, options: options, format: format, isInfo: isInfo, expires: expires)
   }

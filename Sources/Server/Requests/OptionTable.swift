@@ -50,7 +50,6 @@ enum OptionTable {
     ("max_src_file_size msfs", "it is a setting of the server"),
     ("max_animation_frames maf", "it is a setting of the server"),
     ("max_animation_frame_resolution mafr", "it is a setting of the server"),
-    ("max_result_dimension mrd", "it is a setting of the server"),
     ("fallback_image_url fiu", "the image for errors is a setting of the server"),
     ("watermark_url wmu", "the watermark is a setting of the server"),
     ("watermark_text wmt", "the watermark is a setting of the server"),

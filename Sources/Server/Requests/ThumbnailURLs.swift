@@ -55,6 +55,10 @@ public struct ThumbnailURLs: Sendable {
     ///
     /// Defaults to 8,192.
     public var maxSide = 8192
+    /// The longest side of a result in pixels, with canvas and padding, to which longer ones are shrunk; 0 for any.
+    ///
+    /// A URL may name a lower one. Defaults to 0.
+    public var maxResultSide = 0
     /// The maximum number of pixels that may be asked for, where width and height are given, with zoom and pixel ratio.
     ///
     /// Defaults to 33,554,432, which is 8192 by 4096.
@@ -130,7 +134,7 @@ public struct ThumbnailURLs: Sendable {
     }
     let rest = try configuration.relative(path)
     // A query behind a path with options counts for nothing, as in imgproxy: clients add `?v=2` to URLs of any kind.
-    let draft = try Self.isQueryForm(rest) ? read(path: rest, query: query ?? "") : read(path: rest)
+    var draft = try Self.isQueryForm(rest) ? read(path: rest, query: query ?? "") : read(path: rest)
     if let expires = draft.expires, expires <= now { throw RequestError(404, "the URL has expired", code: "expired") }
     return try draft.request()
   }

@@ -161,7 +161,7 @@ struct ImgproxyVariables {
     ("ONLY_PRESETS", flag(["ONLY_PRESETS": "on"])),
     ("ALLOWED_PROCESSING_OPTIONS", .refused("name the options in presets, and set VITRINE_ONLY_PRESETS")),
     ("ALLOW_SECURITY_OPTIONS", .note("URLs never change a limit", unless: ["0", "f", "false"])),
-    ("MAX_RESULT_DIMENSION", number("MAX_SIDE")),
+    ("MAX_RESULT_DIMENSION", number("MAX_RESULT_SIDE")),
     ("SOURCE_URL_ENCRYPTION_KEY", .note("encrypted sources are not supported")),
     ("ARGUMENTS_SEPARATOR", .refused("values stand between colons")),
     ("ENABLE_CLIENT_HINTS", flag(["WIDTH_HINTS": "on", "DPR_HINTS": "on"])),
@@ -210,7 +210,7 @@ struct ImgproxyVariables {
     ("STRIP_METADATA", .note("write sm:0 in the preset default", unless: ["1", "t", "true"])),
     ("KEEP_COPYRIGHT", .note("write kcr:0 in the preset default", unless: ["1", "t", "true"])),
     ("STRIP_COLOR_PROFILE", .note("write scp:0 in the preset default", unless: ["1", "t", "true"])),
-    ("AUTO_ROTATE", .note("images are always turned upright", unless: ["1", "t", "true"])),
+    ("AUTO_ROTATE", .note("write ar:0 in the preset default", unless: ["1", "t", "true"])),
     (
       "JPEG_PROGRESSIVE PNG_INTERLACED PNG_QUANTIZE PNG_QUANTIZATION_COLORS AVIF_SPEED WEBP_COMPRESSION WEBP_EFFORT",
       .note("the encoders' other options are fixed"),

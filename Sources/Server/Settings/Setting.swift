@@ -167,6 +167,12 @@ struct Setting: Sendable {
     },
     flag("ONLY_PRESETS", \.urls.allowsOnlyPresets, "Whether URLs name presets and nothing else."),
     integer("MAX_SIDE", \.urls.maxSide, 1...65_535, "The maximum width and height that may be asked for."),
+    integer(
+      "MAX_RESULT_SIDE",
+      \.urls.maxResultSide,
+      0...65_535,
+      "The longest side of a result, to which longer ones are shrunk; 0 for any.",
+    ),
     custom("AUTO_FORMATS", "The formats that are chosen by Accept.") { (settings, value) throws(ConfigurationError) in
       var formats: [ImageFormat] = []
       for name in SettingValues.list(value.lowercased()) {

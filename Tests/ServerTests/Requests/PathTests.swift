@@ -165,7 +165,8 @@ struct PathTests {
     ("/_/g:sm:1/plain/http://example.com/", 400, "'g'"),
     ("/_/ex:1:sm/plain/http://example.com/", 400, "'ex'"),
     ("/_/rot:45/plain/http://example.com/", 400, "a multiple of 90"),
-    ("/_/ar:0/plain/http://example.com/", 400, "upright"),
+    ("/_/ar:2/plain/http://example.com/", 400, "'ar' takes as rotate 1 or 0"),
+    ("/_/mrd:-1/plain/http://example.com/", 400, "'mrd'"),
     ("/_/bg:12345/plain/http://example.com/", 400, "'bg'"),
     ("/_/bg:1:2:256/plain/http://example.com/", 400, "'bg'"),
     ("/_/q:101/plain/http://example.com/", 400, "'q'"),
@@ -185,7 +186,8 @@ struct PathTests {
     ("/_/raw:1/plain/http://example.com/", 400, "'raw' is not supported: originals are not passed on"),
     ("/_/mb:1000/plain/http://example.com/", 400, "'mb' is not supported"),
     ("/_/pix:5/plain/http://example.com/", 400, "'pix' is not supported"),
-    ("/_/wm:0.5:re/plain/http://example.com/", 400, "'wm'"),
+    ("/_/wm:0.5:re:-1/plain/http://example.com/", 400, "'wm' takes no negative distance between pictures, not '-1'"),
+    ("/_/wm:0.5:xx/plain/http://example.com/", 400, "'wm'"),
     ("/_/fn:..%2Fx/plain/http://example.com/", 400, "'fn'"),
     ("/_/fn:a%0D%0AX/plain/http://example.com/", 400, "'fn'"),
     ("/_/fn:a%E2%80%AEgpj/plain/http://example.com/", 400, "'fn'"),
@@ -216,6 +218,20 @@ struct PathTests {
     func path(_ count: Int) -> String { "/_/" + String(repeating: "w:1/", count: count) + "plain/http://example.com/" }
     #expect(urls.refusal(of: path(64)) == nil)
     #expect(urls.refusal(of: path(65))?.text == "there are more than 64 options")
+  }
+
+  @Test
+  func theLongestSideOfAResultIsTheLowestThatIsNamed() throws {
+    let urls = try ThumbnailURLs { $0.maxResultSide = 1000 }
+    for (asked, options) in [
+      ("w:30", "w:30/mrd:1000"), ("mrd:0", "mrd:1000"), ("mrd:9", "mrd:9"), ("mrd:1001", "mrd:1000"),
+    ] {
+      #expect(try urls.request(path: "/_/\(asked)/plain/\(Self.cat)").options.canonical == options)
+    }
+    #expect(try ThumbnailURLs().request(path: "/_/mrd:9/plain/\(Self.cat)").options.canonical == "mrd:9")
+    // It shrinks what would be refused for its size.
+    #expect(urls.refusal(of: "/_/s:20000:30000:1/pd:9000/plain/\(Self.cat)") == nil)
+    #expect(try ThumbnailURLs().refusal(of: "/_/w:20000/plain/\(Self.cat)")?.status == 400)
   }
 
   @Test

@@ -73,6 +73,8 @@ struct RenderingTests {
     (1, 400, "w:100/h:10", 1, 10),
     (400, 1, "h:1/w:3", 3, 1),
     (1, 1, "rs:fill:100:100:1/g:sm", 100, 100),
+    (400, 200, "mrd:100", 100, 50),
+    (400, 200, "w:400/h:400/ex:1:fp:0.5:0/mrd:100", 100, 100),
   ])
   func theSizeIsThatOfTheOptions(width: Int, height: Int, options: String, newWidth: Int, newHeight: Int) throws {
     let result = try thumbnail(Self.picture(width, height), options)
@@ -130,10 +132,12 @@ struct RenderingTests {
   @Test
   func theWatermarkIsTheServers() throws {
     let mark = try ImageProcessor.brightness(1).process(Self.picture(10, 10))
-    let result = try thumbnail(Self.picture(100, 50), "wm:1:soea:10:5:0.2", watermark: mark)
-    #expect(result[89, 44] == SIMD4(255, 255, 255, 255))
-    #expect(result[90, 44].y < 250)
-    #expect(result[71, 30].x == 255)
+    // It is fitted into a fifth of both sides.
+    let result = try thumbnail(Self.picture(100, 100), "wm:1:soea:10:5:0.2", watermark: mark)
+    #expect(result[89, 94] == SIMD4(255, 255, 255, 255))
+    #expect(result[90, 94].y < 250)
+    #expect(result[71, 80].x == 255)
+    #expect(try thumbnail(Self.picture(200, 50), "wm:1:nowe:0:0:0.2", watermark: mark)[11, 5].x < 20)
     #expect(throws: RequestError.self) { try thumbnail(Self.picture(4, 4), "wm:1") }
   }
 

@@ -129,15 +129,36 @@ extension ImageProcessor {
     isEqualHorizontally: Bool = false,
     isEqualVertically: Bool = false,
   ) -> ImageProcessor {
+    trim(
+      tolerance: tolerance,
+      color: color,
+      onto: nil,
+      isEqualHorizontally: isEqualHorizontally,
+      isEqualVertically: isEqualVertically,
+    )
+  }
+
+  /// Removes edges of one colour, like ``trim(tolerance:color:isEqualHorizontally:isEqualVertically:)``.
+  ///
+  /// With a `backdrop`, pixels have the colours that they show on it, and no alpha.
+  static func trim(
+    tolerance: Double,
+    color: PixelColor?,
+    onto backdrop: PixelColor?,
+    isEqualHorizontally: Bool,
+    isEqualVertically: Bool,
+  ) -> ImageProcessor {
     ImageProcessor(
       "trim",
-      [StepName.number(tolerance)] + (color.map { ["\($0)"] } ?? [])
+      [StepName.number(tolerance)] + (color.map { ["\($0)"] } ?? []) + (backdrop.map { ["onto \($0)"] } ?? [])
         + (isEqualHorizontally ? ["equal left"] : []) + (isEqualVertically ? ["equal top"] : []),
       part: { (bitmap, context) throws(ImageError) in
         try context.check(tolerance, "tolerance", in: 0...255)
         let source = bitmap.straightened()
-        let edge = color?.pixel(in: bitmap.colorSpace) ?? source[0, 0]
-        guard let part = try source.content(on: edge, tolerance, context) else {
+        let backdrop = source.alpha == .opaque ? nil : backdrop?.pixel(in: bitmap.colorSpace)
+        let first = source[0, 0]
+        let edge = color?.pixel(in: bitmap.colorSpace) ?? backdrop.map { first.shown(on: $0) } ?? first
+        guard let part = try source.content(on: edge, tolerance, backdrop, context) else {
           return PixelRegion(x: 0, y: 0, width: bitmap.width, height: bitmap.height)
         }
         func span(_ start: Int, _ length: Int, of side: Int, _ isEqual: Bool) -> (start: Int, length: Int) {
@@ -216,13 +237,15 @@ extension Bitmap {
   fileprivate func content(
     on edge: SIMD4<UInt8>,
     _ tolerance: Double,
+    _ backdrop: SIMD4<UInt8>?,
     _ context: ProcessingContext,
   ) throws(ImageError) -> PixelRegion? {
     let color = SIMD4<Int16>(truncatingIfNeeded: edge)
     let limit = SIMD4<Int16>(repeating: Int16(tolerance))
     return try withElements { (pixels) throws(ImageError) -> PixelRegion? in
       func isContent(_ x: Int, _ y: Int) -> Bool {
-        let pixel = SIMD4<Int16>(truncatingIfNeeded: pixels.four(at: y &* bytesPerRow &+ x &* 4))
+        let own = pixels.four(at: y &* bytesPerRow &+ x &* 4)
+        let pixel = SIMD4<Int16>(truncatingIfNeeded: backdrop.map { own.shown(on: $0) } ?? own)
         // What is transparent looks the same in all colours.
         if pixel.w == 0, color.w == 0 { return false }
         let difference = pixel &- color
@@ -241,5 +264,12 @@ extension Bitmap {
       guard bottom >= 0 else { return nil }
       return PixelRegion(x: left, y: top, width: right - left + 1, height: bottom - top + 1)
     }
+  }
+}
+
+extension SIMD4<UInt8> {
+  /// Returns the opaque pixel that this one, with straight alpha, makes of an opaque backdrop.
+  fileprivate func shown(on backdrop: SIMD4<UInt8>) -> SIMD4<UInt8> {
+    w == 255 ? self : PixelMath.bytes(PixelMath.over(SIMD4<Float>(self), SIMD4<Float>(backdrop)))
   }
 }

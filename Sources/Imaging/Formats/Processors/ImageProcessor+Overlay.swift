@@ -62,7 +62,7 @@ extension ImageProcessor {
 
 extension Bitmap {
   /// A hash of all that a picture looks like, without known collisions.
-  fileprivate var contentHash: String {
+  var contentHash: String {
     let shown = straightened()
     // As many bytes as the bitmap has.
     let digest = unsafe shown.withUnsafeBytes { unsafe SHA256.hash($0) }

@@ -192,7 +192,7 @@ extension ProcessingContext {
 }
 
 extension Bitmap {
-  fileprivate func resized(
+  func resized(
     _ size: TargetSize,
     _ options: ResamplingOptions,
     _ context: ProcessingContext,

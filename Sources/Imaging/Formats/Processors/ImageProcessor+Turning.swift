@@ -52,6 +52,28 @@ extension ImageProcessor {
   }
 }
 
+extension ImageProcessor {
+  /// Turns an upright image back to the orientation in which its metadata says that it is stored.
+  static let storedOrientation = container("container(stored orientation)") { (image, context) throws(ImageError) in
+    // AVIF and JPEG XL describe the upright image, of which the stored one is a part of the coding.
+    guard ![.avif, .jxl].contains(image.info.format) else { return image }
+    let steps: [ImageProcessor] =
+      switch image.info.orientation {
+      case .up: []
+      case .upMirrored: [.flip(.horizontal)]
+      case .down: [.rotate(quarterTurns: 2)]
+      case .downMirrored: [.flip(.vertical)]
+      case .leftMirrored: [.rotate(quarterTurns: 1), .flip(.horizontal)]
+      case .right: [.rotate(quarterTurns: 3)]
+      case .rightMirrored: [.rotate(quarterTurns: 3), .flip(.horizontal)]
+      case .left: [.rotate(quarterTurns: 1)]
+      }
+    var result = image
+    for step in steps { result = try step.process(result, context) }
+    return result
+  }
+}
+
 /// A change of places.
 private enum Turn {
   case mirrored, flipped, down, right, left

@@ -75,7 +75,7 @@ struct BoxOracleTests {
         if missing.y > missing.x, missing.y > 1 { kept = ((scaled.y * box.x / box.y).rounded(), scaled.y) }
       }
       var out = (x: kept.x > 0 ? min(kept.x, scaled.x) : scaled.x, y: kept.y > 0 ? min(kept.y, scaled.y) : scaled.y)
-      if extends { out = (max(out.x, box.x), max(out.y, box.y)) }
+      if extends, box.x > out.x || box.y > out.y { out = (box.x > 0 ? box.x : out.x, box.y > 0 ? box.y : out.y) }
       if keepsShape, box.x > 0, box.y > 0 {
         let missing = (x: box.x / out.x, y: box.y / out.y)
         if missing.y > missing.x { out.y = max(out.y, (out.x * box.y / box.x).rounded()) }
@@ -137,12 +137,27 @@ struct BoxOracleTests {
     }
   }
 
+  @Test
+  func noSideIsLongerThanTheLimit() throws {
+    var numbers = SplitMix64(seed: 51)
+    let file = try Bitmap.testPattern(width: 61, height: 40).encoded(as: .png)
+    for _ in 0..<500 {
+      let made = Self.random(&numbers)
+      let limit = Int.random(in: 20...150, using: &numbers)
+      let bitmap = try Self.result("\(made.text)|mrd:\(limit)", file)
+      #expect(max(bitmap.width, bitmap.height) <= limit, "\(made.text)|mrd:\(limit)")
+    }
+  }
+
   /// What imgproxy makes of a picture of 200 by 100 pixels.
   @Test(arguments: [
     ("dpr:0.5", 100, 50), ("rs:fill:60:100|dpr:2", 60, 100), ("w:300|h:300|ex:1|dpr:2", 300, 300),
     ("w:150|dpr:2|pd:10", 226, 126), ("rt:force|w:60|h:0", 60, 100), ("rt:force|w:100|h:300", 33, 100),
     ("w:50|h:50|z:0.5:1.5", 25, 38), ("zoom:0.5", 100, 50), ("rs:fill:300:50", 200, 50),
-    ("rs:fill-down:300:125", 200, 83), ("w:300|h:125|exar:1", 240, 100),
+    ("rs:fill-down:300:125", 200, 83), ("w:300|h:125|exar:1", 240, 100), ("mrd:100", 100, 50),
+    ("h:80|mrd:100", 100, 50),
+    ("mrd:110|pd:10", 110, 60), ("w:300|h:300|ex:1|mrd:150", 150, 150), ("w:300|h:125|exar:1|mrd:120", 119, 50),
+    ("rs:fill:60:100|dpr:2|mrd:50", 30, 50), ("w:400|el:1|mrd:300|rot:90", 150, 300), ("mrd:300", 200, 100),
   ])
   func knownSizesAreMade(text: String, width: Int, height: Int) throws {
     let file = try Bitmap.testPattern(width: 200, height: 100).encoded(as: .png)

@@ -101,6 +101,22 @@ struct CanvasTests {
     #expect(try ImageProcessor.trim(tolerance: 0).process(picture).width == 3)
   }
 
+  /// As in imgproxy, magenta is the key of transparency: as a name, and as the colour behind what is translucent.
+  @Test(arguments: ["trim:10:ff00ff", "trim:10"])
+  func transparentPixelsAreMagentaForTheOperation(text: String) throws {
+    func trimmed(_ edge: PixelColor) throws -> [Int] {
+      let framed = try ImageProcessor.padding(top: 1, left: 2, color: edge).process(try Self.blue(3, 4))
+      let result = try ImageOperations(text).plan().processors.reduce(framed) { try $1.process($0) }
+      return [result.width, result.height]
+    }
+    #expect(try trimmed(PixelColor(red: 9, green: 90, blue: 9, alpha: 0)) == [3, 4])
+    #expect(try trimmed(PixelColor(red: 255, green: 255, blue: 255, alpha: 8)) == [3, 4])
+    #expect(try trimmed(PixelColor(0xFF00FF)) == [3, 4])
+    // Another colour is an edge only if none is named.
+    let other = PixelColor(red: 255, green: 255, blue: 255, alpha: 60)
+    #expect(try trimmed(other) == (text == "trim:10" ? [3, 4] : [5, 5]))
+  }
+
   @Test(
     arguments: [
       .padding(top: -1), .padding(left: .fraction(.infinity)), .padding(right: 1e9),

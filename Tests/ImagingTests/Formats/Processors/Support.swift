@@ -1,7 +1,8 @@
-import VitrineImaging
 import VitrineRuntime
 import VitrineTestSupport
 import VitrineTesting
+
+@testable import VitrineImaging
 
 /// The pictures of Fixtures/processing; make.py there says how they were made.
 enum Golden {
@@ -23,7 +24,8 @@ extension ImageProcessor {
     .grayscale(), .brightness(0.2), .contrast(1.3), .saturation(0.4), .exposure(-1), .overlay(mark, at: .topLeft),
     .overlay(mark, .multiply, width: .fraction(0.5), opacity: 0.5), .background(.white), .flip(.horizontal),
     .flip(.vertical), .rotate(quarterTurns: 1), .rotate(degrees: 33), .sharpen(),
-    .chain([.grayscale(), .blur(radius: 2)]),
+    .watermark(mark, WatermarkLayout(.once(.topLeft)), opacity: 1),
+    .watermark(mark, WatermarkLayout(.tiles, x: 3, y: 2), opacity: 0.5), .chain([.grayscale(), .blur(radius: 2)]),
   ]
 
   /// A small picture to lay over others.

@@ -3,13 +3,13 @@
 extension ImageOperation {
   /// The rows, in the order of texts for keys.
   package static let table = [
-    resize, boxSize, resizingType, width, height, minimumWidth, minimumHeight, zoom, pixelRatio, enlarge, gravity,
-    extend, extendAspectRatio, crop, trim, padding, rotate, autoRotate, flip, background, brightness, contrast,
+    resize, boxSize, resizingType, width, height, minimumWidth, minimumHeight, zoom, pixelRatio, enlarge, maximumSide,
+    gravity, extend, extendAspectRatio, crop, trim, padding, rotate, autoRotate, flip, background, brightness, contrast,
     saturation, adjust, sepia, duotone, blur, sharpen, roundedCorners, watermark,
   ]
 
   // The steps are done in this order, whatever the order in which they are named, with the resize between the two lists.
-  package static let beforeResize = [trim, rotate, flip, crop]
+  package static let beforeResize = [autoRotate, trim, rotate, flip, crop]
   package static let afterResize = [
     brightness, contrast, saturation, sepia, duotone, blur, sharpen, roundedCorners, extend, extendAspectRatio, padding,
     watermark, background,
@@ -82,6 +82,12 @@ extension ImageOperation {
     processors: nil,
   )
 
+  package static let maximumSide = side(
+    "max_result_dimension mrd",
+    "mrd:1000",
+    "Shrinks a result with a longer side, with all that is around the image; a server may have a lower limit.",
+  )
+
   package static let gravity = ImageOperation(
     "gravity g",
     [.init("gravity", .gravity(crops: true), initially: .gravity(.center))],
@@ -114,14 +120,15 @@ extension ImageOperation {
     ],
     keepsWhenEmpty: true,
     "t:10",
-    "Removes edges of one color, by default that of the top left pixel.",
+    "Removes edges of one color, by default that of the top left pixel. Transparent pixels count as ff00ff.",
     needsOriginal: true,
   ) { values, _ in
     [
       .trim(
         tolerance: values.amount("threshold"),
-        // Magenta stands for transparent pixels, as in imgproxy.
-        color: values.color("color").map { $0 == PixelColor(0xFF00FF) ? .clear : $0 },
+        color: values.color("color"),
+        // Transparent pixels are taken for magenta, as in imgproxy.
+        onto: PixelColor(0xFF00FF),
         isEqualHorizontally: values.flag("equal left and right"),
         isEqualVertically: values.flag("equal top and bottom"),
       )
@@ -146,16 +153,10 @@ extension ImageOperation {
   package static let autoRotate = ImageOperation(
     "auto_rotate ar",
     [.init("rotate", .flag, initially: .flag(true))],
-    "ar:1",
-    "Turns images upright, which is always done.",
-    complete: { (values) throws(OperationParameter.Mismatch) in
-      // Decoders turn every image upright.
-      guard values.flag("rotate") else {
-        throw OperationParameter.Mismatch(expected: "1, since all images are turned upright", given: "0")
-      }
-    },
-    processors: nil,
-  )
+    "ar:0",
+    "Leaves images as they are stored, with 0; by default they are turned upright.",
+    needsOriginal: true,
+  ) { _, _ in [.storedOrientation] }
 
   package static let flip = ImageOperation(
     "flip fl",
@@ -315,11 +316,21 @@ extension ImageOperation {
     return [box.canvas(values.gravity("gravity"), context.canvasColor, "shape") { box.shaped($0) }]
   }
 
-  private static let edges = ["top", "right", "bottom", "left"]
+  private static let edgeNames = ["top", "right", "bottom", "left"]
+
+  /// Returns the lengths of padding, at a ratio of 1.
+  static func edges(of padding: OperationValues) -> SIMD4<Double> {
+    SIMD4(edgeNames.map { padding.amount($0) })
+  }
+
+  /// Returns the lengths of padding in pixels of the result.
+  private static func edges(_ padding: OperationValues, _ context: Context) -> SIMD4<Double> {
+    (edges(of: padding) * context.box.ratio).rounded(.toNearestOrEven)
+  }
 
   package static let padding = ImageOperation(
     "padding pd",
-    edges.map { .init($0, .whole(lengths), .pixels) },
+    edgeNames.map { .init($0, .whole(lengths), .pixels) },
     "pd:10:20",
     "Puts space around the result; an edge that is left out is that of the other side.",
     complete: { values in
@@ -328,16 +339,15 @@ extension ImageOperation {
       (values["top"], values["right"]) = (top, right)
       (values["bottom"], values["left"]) = (values["bottom"] ?? top, values["left"] ?? right)
     },
-    isOff: { values in edges.allSatisfy { values.amount($0) == 0 } },
+    isOff: { values in edgeNames.allSatisfy { values.amount($0) == 0 } },
     size: { values, sides, context in
-      let lengths = edges.map { Gravity.even(values.amount($0) * context.box.ratio) }
+      let lengths = edges(values, context)
       return Sides(width: sides.width + lengths[1] + lengths[3], height: sides.height + lengths[0] + lengths[2])
     },
   ) { values, context in
-    let (sides, color) = (
-      edges.map { Gravity.even(values.amount($0) * context.box.ratio) }.map(Length.pixels), context.canvasColor,
-    )
-    return [.padding(top: sides[0], right: sides[1], bottom: sides[2], left: sides[3], color: color)]
+    let lengths = edges(values, context)
+    let sides = lengths.indices.map { Length.pixels(lengths[$0]) }
+    return [.padding(top: sides[0], right: sides[1], bottom: sides[2], left: sides[3], color: context.canvasColor)]
   }
 
   package static let watermark = ImageOperation(
@@ -345,7 +355,7 @@ extension ImageOperation {
     [
       .init("picture", .text("a file or a URL"), only: .shell),
       .init("opacity", .number(0...1), initially: .number(0), only: .url),
-      .init("place", .place, initially: .place(.center)),
+      .init("place", .placeOrPattern, initially: .place(.center)),
       .init("x", .number(OperationParameter.distances), .pixels, initially: .number(0)),
       .init("y", .number(OperationParameter.distances), .pixels, initially: .number(0)),
       .init("scale", .number(0...10), initially: .number(0)),
@@ -353,17 +363,28 @@ extension ImageOperation {
     ],
     "wm:0.5:soea",
     atShell: "wm:logo.png:se:10:10:0.2:0.5",
-    "Lays a picture over the result: in a URL that of the server. The scale is one of the width; 0 is its own size.",
+    "Lays a picture over the result: in a URL that of the server. A scale fits it into a part of the result; 0 is its own "
+      + "size. re repeats it with x and y between, ch leaves out every other one.",
+    complete: { (values) throws(OperationParameter.Mismatch) in
+      guard values.text("place") != nil, let gap = ["x", "y"].map({ values.amount($0) }).first(where: { $0 < 0 }) else {
+        return
+      }
+      throw OperationParameter.Mismatch(expected: "no negative distance between pictures", given: DecimalText.of(gap))
+    },
     isOff: { $0.amount("opacity") == 0 },
   ) { (values, context) throws(ImageOperationError) in
     let name = values.text("picture") ?? ""
     guard let mark = context.pictures[name] else {
       throw ImageOperationError("watermark", "needs a picture\(name.isEmpty ? "" : ", but there is no '\(name)'")")
     }
-    let place = Gravity.place(values.place("place") ?? .center, x: values.amount("x"), y: values.amount("y"))
-    let ((anchor, offset), scale) = (context.placement(place), values.amount("scale"))
-    let width = scale > 0 ? Length.fraction(scale) : nil
-    return [.overlay(mark, at: anchor, offset: offset, width: width, opacity: values.amount("opacity"))]
+    let layout = WatermarkLayout(
+      values.text("place").flatMap(WatermarkLayout.Pattern.init(name:)) ?? .once(values.place("place") ?? .center),
+      x: values.amount("x"),
+      y: values.amount("y"),
+      scale: values.amount("scale"),
+      ratio: context.box.ratio,
+    )
+    return [.watermark(mark, layout, opacity: values.amount("opacity"))]
   }
 
   package static let background = ImageOperation(

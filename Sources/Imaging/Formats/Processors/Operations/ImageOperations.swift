@@ -125,11 +125,11 @@ public struct ImageOperations: Sendable, Hashable {
   public func plan(pictures: [String: Bitmap] = [:]) throws(ImageOperationError) -> Plan {
     let context = context(pictures)
     let isSimple = isSimple(context)
-    let size = isSimple ? context.box.size(turnedBy: self[.rotate]?.amount("angle") ?? 0) : nil
+    let size = isSimple ? context.box.size(turn) : nil
     let before = try make(ImageOperation.beforeResize, context)
     let resizing = isSimple ? [] : [context.box.resizing]
     let after = try make(ImageOperation.afterResize, context)
-    guard context.box.ratio != 1, !after.isEmpty else {
+    guard context.box.ratio != 1 || context.box.rules.limit != nil, !after.isEmpty else {
       return Plan(size: size, processors: before + resizing + after)
     }
     return Plan(size: size, processors: [steps(before, resizing, after, context)])
@@ -195,10 +195,13 @@ public struct ImageOperations: Sendable, Hashable {
     let context = context([:])
     let box = context.box
     let sides = ImageOperation.Sides(
-      width: max(box.width, (box.rules.minimumWidth * box.ratio).rounded()),
-      height: max(box.height, (box.rules.minimumHeight * box.ratio).rounded()),
+      width: box.width > 0 ? box.width : (box.rules.minimumWidth * box.ratio).rounded(),
+      height: box.height > 0 ? box.height : (box.rules.minimumHeight * box.ratio).rounded(),
     )
-    return size(sides, after: ImageOperation.afterResize, context)
+    let most = size(sides, after: ImageOperation.afterResize, context)
+    guard let limit = box.rules.limit?.side, max(most.width, most.height) > limit else { return most }
+    let scale = limit / max(most.width, most.height)
+    return ImageOperation.Sides(width: most.width * scale, height: most.height * scale)
   }
 
   func context(_ pictures: [String: Bitmap]) -> ImageOperation.Context {
@@ -213,24 +216,18 @@ public struct ImageOperations: Sendable, Hashable {
 
   /// Returns whether a decoder can fit the image into the box.
   private func isSimple(_ context: ImageOperation.Context) -> Bool {
-    let earlier = ImageOperation.beforeResize.filter { self[$0] != nil }
-    let (box, gravity) = (context.box, context.box.rules.gravity)
-    guard !earlier.contains(where: \.needsOriginal) else { return false }
-    // Another corner of the decoded image becomes the named one, and a square is landscape only before a turn.
-    let mayTurn = gravity == .center && box.rules.fit != .auto
-    return !box.crops || gravity != .smart && (mayTurn || earlier.isEmpty)
-  }
-}
-
-extension ImageOperation.Context {
-  /// Returns an anchor and the distance from there.
-  func placement(_ gravity: Gravity?) -> (anchor: Anchor, offset: (x: Length, y: Length)) {
-    guard case .place(let place, let x, let y) = gravity else { return (.center, (.zero, .zero)) }
-    return (place.anchor, (offset(x, place.anchor.x), offset(y, place.anchor.y)))
+    let box = context.box
+    return !ImageOperation.beforeResize.contains { self[$0] != nil && $0.needsOriginal }
+      && (!box.crops || box.rules.gravity != .smart)
   }
 
-  private func offset(_ distance: Double, _ anchor: Double) -> Length {
-    let inwards = anchor == 1 ? -distance : distance
-    return abs(distance) < 1 ? .fraction(inwards) : .pixels(inwards * box.ratio)
+  /// The turns and mirrorings that follow a decoder.
+  private var turn: Orientation {
+    let flip = self[.flip]
+    var (quarters, isMirrored) = (Int(self[.rotate]?.amount("angle") ?? 0) / 90, flip?.flag("left and right") ?? false)
+    if flip?.flag("top and bottom") ?? false { (quarters, isMirrored) = (quarters + 2, !isMirrored) }
+    let turns: [Orientation] =
+      isMirrored ? [.upMirrored, .leftMirrored, .downMirrored, .rightMirrored] : [.up, .right, .down, .left]
+    return turns[quarters % 4]
   }
 }

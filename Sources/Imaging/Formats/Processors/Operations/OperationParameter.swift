@@ -9,8 +9,9 @@ package struct OperationParameter: Sendable {
     case choice([String])
     /// Three, six or eight hexadecimal digits; with components, also three numbers.
     case color(hasComponents: Bool)
-    case place
-    /// A place with distances; where an image is cropped, also a focus point or the part that shows the most.
+    /// A place, or the pattern in which a picture is repeated.
+    case placeOrPattern
+    /// A place with distances, or a focus point; where an image is cropped, also the part that shows the most.
     case gravity(crops: Bool)
     /// A text, which the description describes.
     case text(String)
@@ -53,7 +54,7 @@ package struct OperationParameter: Sendable {
   /// The maximum number of pieces between colons that the parameter takes.
   var pieces: Int {
     switch kind {
-    case .number, .whole, .flag, .choice, .place, .text: 1
+    case .number, .whole, .flag, .choice, .placeOrPattern, .text: 1
     case .color(let hasComponents): hasComponents ? 3 : 1
     case .gravity: 3
     case .texts(_, let count): count
@@ -69,8 +70,8 @@ package struct OperationParameter: Sendable {
     case .flag: "1 or 0"
     case .choice(let names): "one of \(names.joined(separator: ", "))"
     case .color: "a color of 6 hexadecimal digits"
-    case .place: "one of \(Self.places)"
-    case .gravity(let crops): "one of \(Self.places)\(crops ? ", sm, fp:x:y" : "")"
+    case .placeOrPattern: "one of \(Self.places), \(WatermarkLayout.Pattern.names.joined(separator: ", "))"
+    case .gravity(let crops): "one of \(Self.places)\(crops ? ", sm" : ""), fp:x:y"
     case .text(let description), .texts(let description, _): description
     }
   }
@@ -119,7 +120,8 @@ package struct OperationParameter: Sendable {
       }
     case .choice(let names): names.contains(text) ? .text(text) : nil
     case .color: PixelColor(digits: text).map(OperationValue.color)
-    case .place: Gravity.Place(name: text).map(OperationValue.place)
+    case .placeOrPattern:
+      WatermarkLayout.Pattern.names.contains(text) ? .text(text) : Gravity.Place(name: text).map(OperationValue.place)
     case .text: .text(text)
     case .gravity, .texts: nil
     }
@@ -158,11 +160,8 @@ package struct OperationParameter: Sendable {
       }
       return .gravity(.smart)
     case "fp":
-      guard crops, let x = try number(1, in: 0...1), let y = try number(2, in: 0...1) else {
-        throw Mismatch(
-          expected: "a focus point as fp:x:y where an image is cropped",
-          given: rest.joined(separator: ":"),
-        )
+      guard let x = try number(1, in: 0...1), let y = try number(2, in: 0...1) else {
+        throw Mismatch(expected: "a focus point as fp:x:y", given: rest.joined(separator: ":"))
       }
       return .gravity(.focus(x: x, y: y))
     default:

@@ -109,7 +109,7 @@ extension OperationParameter {
       case .flag: "1 or 0"
       case .choice(let names): names.joined(separator: " ")
       case .text(let description), .texts(let description, _): description
-      case .color, .place, .gravity: ""
+      case .color, .placeOrPattern, .gravity: ""
       }
     guard case .number(let usual) = initial else { return range + unit.rawValue }
     return "\(range)\(unit.rawValue) (\(DecimalText.of(usual)))"

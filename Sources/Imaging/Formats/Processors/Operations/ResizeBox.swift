@@ -19,6 +19,12 @@ package struct ResizeBox: Sendable, Hashable {
     rules.minimumHeight = operations[number: .minimumHeight] ?? 0
     (rules.enlarges, rules.extends) = (operations[.enlarge] != nil, operations[.extend] != nil)
     rules.gravity = operations[.gravity]?.gravity("gravity") ?? .center
+    rules.limit = operations[number: .maximumSide].map { side in
+      var limit = FitRules.Limit(side: side)
+      limit.keepsShape = operations[.extendAspectRatio] != nil
+      limit.padding = operations[.padding].map(ImageOperation.edges(of:)) ?? SIMD4()
+      return limit
+    }
     self.rules = rules
     ratio = rules.ratio
     func side(_ length: Double, _ zoom: Double) -> Double {
@@ -51,17 +57,19 @@ package struct ResizeBox: Sendable, Hashable {
     return rules == plain
   }
 
-  /// The size for a decoder of an image that is turned by `angle` afterwards.
-  func size(turnedBy angle: Double) -> TargetSize? {
+  /// The size for a decoder of an image that is turned afterwards.
+  func size(_ turn: Orientation) -> TargetSize? {
     guard !isOpen else { return nil }
-    let rules = [90, 270].contains(angle) ? rules.turned : rules
-    guard rules.fit == .fit, rules.ratio == 1, (rules.zoomX, rules.zoomY) == (1, 1), !crops else {
+    var rules = rules
+    rules.turn = turn
+    guard rules.fit == .fit, rules.ratio == 1, (rules.zoomX, rules.zoomY) == (1, 1), !crops, rules.limit == nil else {
       return TargetSize(rules)
     }
-    return switch (rules.width > 0, rules.height > 0) {
-    case (true, false): .pixels(width: rules.width, enlarges: rules.enlarges)
-    case (false, true): .pixels(height: rules.height, enlarges: rules.enlarges)
-    default: .pixels(rules.width, rules.height, enlarges: rules.enlarges)
+    let (width, height) = turn.swapsAxes ? (rules.height, rules.width) : (rules.width, rules.height)
+    return switch (width > 0, height > 0) {
+    case (true, false): .pixels(width: width, enlarges: rules.enlarges)
+    case (false, true): .pixels(height: height, enlarges: rules.enlarges)
+    default: .pixels(width, height, enlarges: rules.enlarges)
     }
   }
 }
@@ -70,33 +78,23 @@ extension ResizeBox {
   /// The step on an image that has been decoded whole.
   var resizing: ImageProcessor {
     .showing("context", ["thumbnail \(rules.text)"]) { [rules] (bitmap, context) throws(ImageError) in
+      guard rules.gravity == .smart else { return try bitmap.resized(TargetSize(rules), ResamplingOptions(), context) }
+      // The part that shows the most is found in the whole image.
       let (width, height) = (Double(bitmap.width), Double(bitmap.height))
       let result = rules.fitted(width, height)
-      let image = try bitmap.resized(
-        to: .pixels(result.width, result.height, .exact, enlarges: true),
-        limits: context.limits,
-        isCancelled: context.isCancelled,
-      )
-      let part = (width: result.cropWidth, height: result.cropHeight)
-      var plan = SamplingPlan(width: image.width, height: image.height)
-      plan.crop = PixelRect(x: 0, y: 0, width: width, height: height)
-      guard part != (result.width, result.height) else { return (image, plan) }
-      let region: PixelRegion
-      if rules.gravity == .smart {
-        region = try image.part(width: Int(part.width), height: Int(part.height), .edges, context)
-      } else {
-        let place = rules.gravity.origin(of: part, in: (result.width, result.height), ratio: result.ratio)
-        region = PixelRegion(x: Int(place.x), y: Int(place.y), width: Int(part.width), height: Int(part.height))
-      }
-      let (x, y) = (width / Double(image.width), height / Double(image.height))
-      plan = SamplingPlan(width: region.width, height: region.height)
+      let size = TargetSize.pixels(result.width, result.height, .exact, enlarges: true)
+      let (image, whole) = try bitmap.resized(size, ResamplingOptions(), context)
+      guard (result.cropWidth, result.cropHeight) != (result.width, result.height) else { return (image, whole) }
+      let part = try image.part(width: Int(result.cropWidth), height: Int(result.cropHeight), .edges, context)
+      let (x, y) = (width / result.width, height / result.height)
+      var plan = SamplingPlan(width: part.width, height: part.height)
       plan.crop = PixelRect(
-        x: Double(region.x) * x,
-        y: Double(region.y) * y,
-        width: Double(region.width) * x,
-        height: Double(region.height) * y,
+        x: Double(part.x) * x,
+        y: Double(part.y) * y,
+        width: Double(part.width) * x,
+        height: Double(part.height) * y,
       )
-      return (try image.cropped(x: region.x, y: region.y, width: region.width, height: region.height), plan)
+      return (try image.cropped(x: part.x, y: part.y, width: part.width, height: part.height), plan)
     }
   }
 
@@ -127,7 +125,7 @@ extension ResizeBox {
     wanted == 0 ? side : min(side, max(1, wanted < 1 ? (wanted * side).rounded() : wanted.rounded(.down)))
   }
 
-  /// Returns the processor that puts an image on a canvas of at least its own size.
+  /// Returns the processor that puts an image on a canvas; a part of it, if a side of the canvas is shorter.
   ///
   /// - Parameters:
   ///   - gravity: The place on the canvas.
@@ -146,24 +144,23 @@ extension ResizeBox {
       "thumbnail canvas",
       [name, "\(DecimalText.of(width)) \(DecimalText.of(height))", gravity.text, DecimalText.of(ratio), "\(color)"],
     ) { bitmap, context throws(ImageError) in
-      let own = ImageOperation.Sides(width: Double(bitmap.width), height: Double(bitmap.height))
-      let canvas = size(own)
-      let place = gravity.origin(of: (own.width, own.height), in: (canvas.width, canvas.height), ratio: ratio)
+      let canvas = size(.init(width: Double(bitmap.width), height: Double(bitmap.height)))
+      let own = (width: min(Double(bitmap.width), canvas.width), height: min(Double(bitmap.height), canvas.height))
+      let bitmap = try bitmap.cropped(x: 0, y: 0, width: Int(own.width), height: Int(own.height))
+      let place = gravity.origin(of: own, in: (canvas.width, canvas.height), ratio: ratio)
       return try bitmap.placed(x: place.x, y: place.y, width: canvas.width, height: canvas.height, color, context)
     }
   }
 
   /// The size of a canvas with the sides of the box.
   func extended(_ sides: ImageOperation.Sides) -> ImageOperation.Sides {
-    .init(width: max(sides.width, width), height: max(sides.height, height))
+    let extended = FitRules.extended((sides.width, sides.height), to: (width, height))
+    return .init(width: extended.width, height: extended.height)
   }
 
   /// The size of a canvas with the shape of the box.
   func shaped(_ sides: ImageOperation.Sides) -> ImageOperation.Sides {
-    guard width > 0, height > 0, sides.width > 0, sides.height > 0 else { return sides }
-    let (x, y) = (width / sides.width, height / sides.height)
-    return x > y
-      ? .init(width: max(sides.width, (sides.height * width / height).rounded()), height: sides.height)
-      : .init(width: sides.width, height: max(sides.height, (sides.width * height / width).rounded()))
+    let shaped = FitRules.shaped((sides.width, sides.height), like: (width, height))
+    return .init(width: shaped.width, height: shaped.height)
   }
 }
