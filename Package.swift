@@ -258,7 +258,12 @@ if !isApple {
     library("CLibHiredis", "hiredis", apt: "libhiredis-dev"),
 
     // The thumbnail server. Its parser of URLs and headers is a room of its own, since the tool signs URLs.
-    room("VitrineServingRequests", "Sources/Server/Requests", "VitrineRuntime VitrineImaging VitrineHTTP Vitrine"),
+    room(
+      "VitrineServingRequests",
+      "Sources/Server/Requests",
+      "VitrineRuntime VitrineImaging VitrineHTTP Vitrine CLibNettle",
+    ),
+    library("CLibNettle", "nettle", apt: "nettle-dev"),
     room(
       "VitrineServing",
       "Sources/Server",
@@ -288,7 +293,7 @@ if !isApple {
     tests("RedisTests", "VitrineTiers VitrineRedis fleet-member"),
     tests("S3Tests", "VitrineTiers VitrineS3"),
     tests("TilesTests", "VitrineTiles"), tests("TiersTests", "VitrineTiers"),
-    tests("ServerTests", "VitrineTiers VitrineSandbox VitrineS3 VitrineServing vitrine-server"),
+    tests("ServerTests", "VitrineTiers VitrineSandbox VitrineS3 VitrineServing vitrine-server vitrine-codecs"),
     tests("ServerRequestTests", "VitrineServingRequests", at: "Tests/ServerTests/Requests"),
     // By XCTest, since GTK needs the main thread, on which Swift Testing runs no test. The programs are named so that they
     // are built.

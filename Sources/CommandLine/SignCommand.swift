@@ -13,13 +13,16 @@ struct SignCommand: Command {
       "or /?src=https://example.org/cat.jpg&w=300. It has no signature yet, or _, unsafe or insecure in its place.",
       "The key and the salt are the server's, in hexadecimal digits, from $VITRINE_KEY and $VITRINE_SALT. Of several,",
       "separated by commas, the first ones sign. $VITRINE_SIGNATURE_SIZE is the number of bytes that are kept.",
+      "--encrypt takes the server's $VITRINE_SOURCE_KEY.",
     ],
-    options: [.expires, .config, .unchecked, .jsonOfURLs],
+    options: [.expires, .encrypt, .config, .unchecked, .jsonOfURLs],
     readsImages: false,
   )
 
   private let urls: [ByteString]
   private let key: SigningKey
+  /// The key with which sources are encrypted; `nil` to leave them plain.
+  private let sourceKey: SourceKey?
   private let lifetime: Int?
   private let isUnchecked: Bool
   private let isJSON: Bool
@@ -30,7 +33,9 @@ struct SignCommand: Command {
     urls = parsed.sources
     lifetime = try parsed.number(.expires, in: 1...3_155_760_000)
     (isUnchecked, isJSON) = (parsed.has(.unchecked), parsed.has(.jsonOfURLs))
-    key = try Self.key(parsed)
+    let settings = try Self.settings(parsed)
+    key = try Self.key(settings)
+    sourceKey = parsed.has(.encrypt) ? try Self.sourceKey(settings) : nil
     console = Console(total: urls.count, isQuiet: true)
   }
 
@@ -68,7 +73,13 @@ struct SignCommand: Command {
     guard !target.utf8.contains(UInt8(ascii: "#")) else {
       throw Failure(stage: .request, "what follows a # is not sent to a server; a # in a source is written %23")
     }
-    let signed = key.signing(expiring(target))
+    let signed: String
+    do throws(RequestError) {
+      let whole = expiring(target)
+      signed = key.signing(try sourceKey?.encryptingSource(of: whole) ?? whole)
+    } catch {
+      throw Failure(stage: .request, error.text)
+    }
     if !isUnchecked { try check(signed) }
     return server + signed
   }
@@ -77,7 +88,9 @@ struct SignCommand: Command {
   private func check(_ signed: String) throws(Failure) {
     var configuration = ThumbnailURLs.Configuration()
     configuration.keys = [key]
+    configuration.sourceKey = sourceKey
     configuration.skipsUnknownPresets = true
+    configuration.sources.allowsAllBuckets = true
     configuration.sources.addressGuard = nil
     configuration.sources.allowsLocalFiles = true
     let parts = signed.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
@@ -116,8 +129,7 @@ struct SignCommand: Command {
     return text[host...].utf8.firstIndex { "/?#".utf8.contains($0) } ?? text.endIndex
   }
 
-  private static func key(_ parsed: Arguments) throws(UsageError) -> SigningKey {
-    let settings = try settings(parsed)
+  private static func key(_ settings: [String: String]) throws(UsageError) -> SigningKey {
     guard let keys = settings["VITRINE_KEY"], !keys.isEmpty else {
       throw UsageError("sign needs $VITRINE_KEY and $VITRINE_SALT, or a file with them by --config")
     }
@@ -128,6 +140,17 @@ struct SignCommand: Command {
       return list[0]
     } catch {
       throw UsageError("\(error)")
+    }
+  }
+
+  private static func sourceKey(_ settings: [String: String]) throws(UsageError) -> SourceKey {
+    guard let digits = settings["VITRINE_SOURCE_KEY"], !digits.isEmpty else {
+      throw UsageError("--encrypt needs $VITRINE_SOURCE_KEY, or a file with it by --config")
+    }
+    do throws(ConfigurationError) {
+      return try SourceKey(digits)
+    } catch {
+      throw UsageError("VITRINE_SOURCE_KEY: \(error)")
     }
   }
 
@@ -154,7 +177,8 @@ struct SignCommand: Command {
 
 extension Option {
   static let expires = Option("--expires", "SECONDS", "the time for which the URL is valid; for ever by default")
-  static let config = Option("--config", "FILE", "reads the key and the salt from FILE, in lines NAME=VALUE")
+  static let encrypt = Option("--encrypt", nil, "encrypts the source, which then is not seen in the URL")
+  static let config = Option("--config", "FILE", "reads the keys and the salt from FILE, in lines NAME=VALUE")
   static let unchecked = Option("--unchecked", nil, "also signs what a server with default settings would refuse")
   static let jsonOfURLs = Option(
     "--json",

@@ -56,6 +56,23 @@ struct SignCommandTests {
   }
 
   @Test
+  func aSourceIsEncrypted() async throws {
+    let key = "VITRINE_SOURCE_KEY=1eb5b0e971ad7f45324c1bb15c947cb207c43152fa5c6c7f35c4f36e0c18e0f1"
+    let arguments = "--encrypt 'https://thumbs.example/_/w:30/plain/s3://photos/cat.jpg@webp'"
+    let outcome = try await sign(arguments, settings: "\(Self.settings) \(key)")
+    #expect(outcome.status == 0 && outcome.output.hasPrefix("https://thumbs.example/"))
+    #expect(outcome.output.contains("/w:30/enc/") && outcome.output.hasSuffix(".webp\n"))
+    #expect(!outcome.output.contains("photos"))
+    #expect(try await sign(arguments, settings: "\(Self.settings) \(key)").output == outcome.output)
+    let encoded = try await sign("--encrypt '\(Self.path)'", settings: "\(Self.settings) \(key)")
+    #expect(encoded.status == 1 && encoded.errors.contains("only a source behind /plain/ is encrypted"))
+    let without = try await sign(arguments)
+    #expect(without.status == 64 && without.errors.contains("--encrypt needs $VITRINE_SOURCE_KEY"))
+    let wrong = try await sign(arguments, settings: "\(Self.settings) VITRINE_SOURCE_KEY=5a")
+    #expect(wrong.status == 64 && wrong.errors.contains("a key of sources takes 32, 48 or 64 hexadecimal digits"))
+  }
+
+  @Test
   func aQuestionMarkInASourceIsSaidToBeOne() async throws {
     let outcome = try await sign("'/w:1/plain/http://example.com/a?b=1'")
     #expect(outcome.status == 1)

@@ -24,6 +24,7 @@ struct ObjectTests {
     #expect(try DecoderRegistry.standard.info(of: body).width == 64)
     // As a proxy sends it that joins slashes.
     #expect(try await server.get(TestServer.target(of: "s3:/photos/a%20b/cat.jpg")).response.status == 200)
+    #expect(try await server.get(TestServer.target(of: "gs://photos/a%20b/cat.jpg")).response.status == 200)
     #expect(try await server.get(TestServer.target(of: "s3://photos/missing.jpg")).response.status == 404)
     #expect(try await server.get(TestServer.target(of: "s3://others/cat.jpg")).response.status == 403)
     #expect(bucket.requests.map(\.path).filter { $0 != "/photos/a%20b/cat.jpg" } == ["/photos/missing.jpg"])

@@ -3,6 +3,7 @@ import Vitrine
 import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
+import VitrineSandbox
 import VitrineTestSupport
 import VitrineTesting
 
@@ -226,6 +227,120 @@ struct ServingTests {
     #expect(response.headers["Content-Type"] == "image/jpeg")
     #expect(try DecoderRegistry.standard.info(of: body).width == 64)
     await server.server.stop()
+  }
+
+  /// A picture of 10 by 10 pixels, of which fallbacks make larger ones.
+  private static let sign = Data((try? Bitmap.testPattern(width: 10, height: 10).encoded(as: .png())) ?? Data())
+
+  @Test(arguments: [(nil, nil), (200, nil), (410, Duration.seconds(9))] as [(Int?, Duration?)])
+  func aURLStandsInForAnError(status: Int?, age: Duration?) async throws {
+    let loader = FakeLoader()
+    for url in [cat, "http://images.invalid/dog.jpg"] { loader.answer(url, FakeResponse(status: 404)) }
+    loader.answer(
+      "http://images.invalid/sign.png",
+      FakeResponse(headers: ["Cache-Control": "max-age=600"], body: Self.sign),
+    )
+    let server = try TestServer(loader) {
+      $0.placeholder = "http://images.invalid/sign.png"
+      // An operator's own need not be allowed.
+      $0.urls.sources.prefixes = [try! SourcePrefix("http://images.invalid/dog.jpg"), try! SourcePrefix(cat)]
+      ($0.placeholderStatus, $0.placeholderAge) = (status, age)
+    }
+    for source in [cat, "http://images.invalid/dog.jpg"] {
+      let (response, body) = try await server.get(TestServer.target("s:6:6", of: source, ""))
+      #expect(response.status == status ?? 404)
+      #expect(response.headers["Cache-Control"] == "public, max-age=\(age == nil ? 10 : 9)")
+      #expect(response.headers["Content-Type"] == "image/png")
+      #expect(response.headers["Fallback-Image"] == "1")
+      #expect(try DecoderRegistry.standard.info(of: body).width == 6)
+    }
+    #expect(loader.requests.count { $0.url.string == "http://images.invalid/sign.png" } == 1)
+    #expect(server.metrics.counts.byError.values.reduce(0, +) == 2)
+    await server.server.stop()
+  }
+
+  @Test
+  func aURLNamesWhatStandsInForItsErrors() async throws {
+    let folder = try TemporaryFolder()
+    try TestServer.photograph.write(to: URL(filePath: folder.path + "/placeholder.jpg"))
+    let loader = FakeLoader()
+    for url in [cat, "http://images.invalid/none.png"] { loader.answer(url, FakeResponse(status: 404)) }
+    loader.answer("http://images.invalid/sign.png", FakeResponse(body: Self.sign))
+    let server = try TestServer(loader) { $0.placeholder = folder.path + "/placeholder.jpg" }
+    func type(_ fallback: String) async throws -> String? {
+      let name = Data(fallback.utf8).base64EncodedString().replacing("=", with: "").replacing("+", with: "-")
+      let (response, _) = try await server.get(TestServer.target("s:6:6/fiu:\(name)", of: cat, ""))
+      #expect(response.status == 404)
+      return response.headers["Content-Type"]
+    }
+    #expect(try await type("http://images.invalid/sign.png") == "image/png")
+    // The server's own is the last resort.
+    #expect(try await type("http://images.invalid/none.png") == "image/jpeg")
+    await server.server.stop()
+  }
+
+  @Test(arguments: ["http://127.0.0.1/a.png", "ftp://images.invalid/a.png", "local:///a.png", "s3://none/a.png"])
+  func aSourceForErrorsThatCannotBeLoadedKeepsTheServerFromStarting(place: String) {
+    let error = #expect(throws: ServerError.self) { try TestServer { $0.placeholder = place } }
+    #expect(error?.description.hasPrefix("the placeholder \(place) cannot be used: ") == true)
+  }
+
+  @Test
+  func aFileIsPassedOnAsItIs() async throws {
+    let loader = FakeLoader()
+    loader.answer(cat, FakeResponse(headers: ["Cache-Control": "max-age=600"], body: Self.sign))
+    let server = try TestServer(loader) { $0.negotiation.formats = [.webp] }
+    for (options, ending, isPassedOn) in [
+      ("s:5:5/skp:png", "", true), ("s:5:5/skp:png:gif/kcr:0", "@png", true), ("s:5:5/skp:png", "@jpg", false),
+      ("s:5:5/skp:gif", "", false), ("s:5:5", "@png", false),
+    ] {
+      let target = TestServer.target(options, of: cat, ending)
+      let (response, body) = try await server.get(target, ["Accept": "image/webp"])
+      #expect(response.status == 200)
+      #expect((body == Self.sign) == isPassedOn, "\(target)")
+      if isPassedOn {
+        #expect(response.headers["Content-Type"] == "image/png")
+        let tag = try #require(response.headers["ETag"])
+        #expect(try await server.get(target, ["If-None-Match": tag, "Accept": "image/webp"]).response.status == 304)
+      }
+    }
+    // The 304 came from memory.
+    #expect(loader.counts.loads == 5)
+    await server.server.stop()
+  }
+
+  @Test(.enabled(if: BuiltProgram.path("vitrine-codecs") != nil))
+  func aDrawingIsPassedOnUnlessAFormatIsAskedForOrItIsCompressed() async throws {
+    let drawing = Data(
+      "<svg xmlns='http://www.w3.org/2000/svg' width='8' height='8'><script>alert(1)</script></svg>".utf8
+    )
+    // Of `gzip -n`.
+    let packed = try #require(
+      Data(
+        base64Encoded:
+          "H4sIAAAAAAACA7MpLktXqMjNySu2Vc8oKSmw0tcvLy/XKzfWyy9K1zcyMDDQB6pQVyjPTCnJsFW3UFfISM1MzygBMfXtAHp6QFs+AAAA"
+      )
+    )
+    for rasterizes in [false, true] {
+      let loader = FakeLoader()
+      loader.answer("http://images.invalid/a.svg", FakeResponse(body: drawing))
+      loader.answer("http://images.invalid/a.svgz", FakeResponse(body: packed))
+      let server = try TestServer(loader) {
+        ($0.sandbox, $0.codecsProgram) = (.external, BuiltProgram.path("vitrine-codecs"))
+        $0.rasterizesDrawings = rasterizes
+      }
+      let (response, body) = try await server.get(TestServer.target("w:4", of: "http://images.invalid/a.svg", ""))
+      #expect(response.headers["Content-Type"] == (rasterizes ? "image/png" : "image/svg+xml"))
+      #expect((body == drawing) != rasterizes)
+      #expect(response.headers["Content-Security-Policy"]?.contains("default-src 'none'") == true)
+      for target in [
+        TestServer.target("w:4", of: "http://images.invalid/a.svg", "@png"),
+        TestServer.target("w:4", of: "http://images.invalid/a.svgz", ""),
+      ] {
+        #expect(try await server.get(target).response.headers["Content-Type"] == "image/png", "\(target)")
+      }
+      await server.server.stop()
+    }
   }
 
   @Test

@@ -151,11 +151,82 @@ struct ImgproxyVariableTests {
   }
 
   @Test
-  func thePageHasEveryVariable() throws {
+  func thePageHasTheTables() throws {
     let page = Repository.folder.appending(path: "Sources/Server/VitrineServing.docc/FromImgproxy.md")
-    let rows = try String(decoding: Data(contentsOf: page), as: UTF8.self).split(separator: "\n").map(String.init)
+    let text = try String(decoding: Data(contentsOf: page), as: UTF8.self)
+    let start = try #require(text.firstRange(of: "### Variables")?.lowerBound)
+    let tables =
+      Self.table("Variables", ImgproxyVariables.documentation) + Self.table("Options", ThumbnailURLs.comparison)
+    // `VITRINE_WRITE_TABLES=1 swift test --filter thePageHasTheTables` writes them anew.
+    if ProcessInfo.processInfo.environment["VITRINE_WRITE_TABLES"] != nil {
+      try Data("\(text[..<start])\(tables)".utf8).write(to: page)
+    }
+    #expect(text[start...] == tables)
+  }
 
-    #expect(rows.suffix(ImgproxyVariables.documentation.count) == ImgproxyVariables.documentation[...])
+  private static func table(_ title: String, _ content: (counts: [String: Int], rows: [String])) -> String {
+    let counts = ["same", "different", "refused"].map { "\(content.counts[$0] ?? 0) \($0)" }
+    let rows = content.rows.joined(separator: "\n")
+    let end = title == "Options" ? "" : "\n"
+    return "### \(title)\n\n\(counts.joined(separator: ", ")).\n\n| imgproxy | | here |\n|---|---|---|\n\(rows)\n\(end)"
+  }
+
+  /// The settings of some variables, without the prefixes; `nil` if they are not valid.
+  private func translated(_ variables: [String: String]) -> [String: String]? {
+    let environment = Dictionary(uniqueKeysWithValues: variables.map { ("IMGPROXY_\($0)", $1) })
+    guard let values = try? ImgproxyVariables(environment).values else { return nil }
+    return Dictionary(uniqueKeysWithValues: values.map { (String($0.dropFirst("VITRINE_".count)), $1) })
+  }
+
+  @Test(arguments: [
+    ("https://a.example/,https://*.b.example/", ["ALLOWED_SOURCES": "https://a.example/,https://*.b.example/"]),
+    ("s3://,https://a.example/,local://", ["ALLOWED_SOURCES": "https://a.example/"]),
+    ("local://", ["REMOTE": "off"]),
+    ("s3://one,gs://two/", ["REMOTE": "off", "S3_BUCKETS": "one,two"]),
+    ("s3://one/part/", nil), ("local:///part", nil),
+  ])
+  func aListOfAllowedSourcesIsDivided(list: String, expected: [String: String]?) {
+    #expect(translated(["ALLOWED_SOURCES": list]) == expected)
+  }
+
+  @Test
+  func aFolderIsServedOnlyIfTheListNamesLocalFiles() {
+    let root = ["LOCAL_FILESYSTEM_ROOT": "/srv"]
+    #expect(translated(root) == ["LOCAL_ROOT": "/srv"])
+    let both = translated(root.merging(["ALLOWED_SOURCES": "local://"]) { $1 })
+    #expect(both == ["LOCAL_ROOT": "/srv", "REMOTE": "off"])
+    let urls = translated(root.merging(["ALLOWED_SOURCES": "https://a.example/"]) { $1 })
+    #expect(urls == ["ALLOWED_SOURCES": "https://a.example/"])
+  }
+
+  @Test
+  func anImageForErrorsIsNoErrorUnlessItsStatusSaysSo() {
+    let path = ["FALLBACK_IMAGE_PATH": "/e.png", "FALLBACK_IMAGE_TTL": "0"]
+    #expect(translated(path) == ["PLACEHOLDER": "/e.png", "PLACEHOLDER_STATUS": "200"])
+    let code = translated(["FALLBACK_IMAGE_URL": "https://e.invalid/e.png", "FALLBACK_IMAGE_HTTP_CODE": "404"])
+    #expect(code == ["PLACEHOLDER": "https://e.invalid/e.png", "PLACEHOLDER_STATUS": "404"])
+    #expect(translated(["FALLBACK_IMAGE_TTL": "9"]) == ["PLACEHOLDER_TTL": "9s"])
+  }
+
+  @Test(arguments: ["0", "200", "404", "503"])
+  func aStatusOfAnAnswerWithAnImageIsTaken(value: String) throws {
+    let settings = try Settings(environment: ["VITRINE_PLACEHOLDER_STATUS": value])
+    #expect(settings.configuration.placeholderStatus == (value == "0" ? nil : Int(value)))
+  }
+
+  @Test(arguments: ["99", "199", "204", "304", "600", "x"])
+  func aStatusOfAnAnswerWithoutOneIsAnError(value: String) {
+    #expect(throws: ConfigurationError.self) { try Settings(environment: ["VITRINE_PLACEHOLDER_STATUS": value]) }
+  }
+
+  @Test
+  func aKeyOfSourcesIsHiddenAndWithoutSignaturesWarnedOf() throws {
+    let key = String(repeating: "5a", count: 32)
+    let settings = try Settings(environment: ["VITRINE_SOURCE_KEY": key])
+    #expect(settings.warnings.contains { $0.contains("encrypted sources") })
+    #expect(settings.text.contains("VITRINE_SOURCE_KEY=(hidden)") && !settings.text.contains(key))
+    let error = #expect(throws: ConfigurationError.self) { try Settings(environment: ["VITRINE_SOURCE_KEY": "5a5"]) }
+    #expect(error?.description == "VITRINE_SOURCE_KEY: a key of sources takes 32, 48 or 64 hexadecimal digits")
   }
 
   @Test(arguments: ["VITRINE_ALLOWED_PORTS", "VITRINE_ALLOWED_NETWORKS"])

@@ -144,7 +144,8 @@ extension ThumbnailOptions {
   /// Where they leave a side open, an image of the shape of a portrait is assumed, and one of 12 megapixels where they
   /// leave open both.
   var outputPixels: Double {
-    let box = ResizeBox(operations)
+    let boxes = ([operations] + chained).map { ResizeBox($0) }
+    let box = boxes.last { $0.width > 0 || $0.height > 0 } ?? boxes[0]
     let (w, h) = (box.width, box.height)
     let limit = box.rules.limit?.side ?? .infinity
     let pixels =
@@ -160,13 +161,16 @@ extension ThumbnailOptions {
 
 extension ThumbnailRequest.Source {
   /// A Boolean value that indicates whether the name has the extension of a format that mostly moves.
-  fileprivate var mostlyMoves: Bool {
+  fileprivate var mostlyMoves: Bool { namedFormat?.row.motion == .mostly }
+
+  /// The format that the extension of the name stands for; `nil` if there is none that is known.
+  package var namedFormat: ImageFormat? {
     let path =
       switch self {
       case .url(let url): ObjectURL(standIn: url)?.key[...] ?? url.prefix { $0 != "?" }
       case .localFile(let path): path[...]
       }
-    guard let dot = path.lastIndex(of: ".") else { return false }
-    return ImageFormat(fileExtension: path[path.index(after: dot)...])?.row.motion == .mostly
+    guard let dot = path.lastIndex(of: ".") else { return nil }
+    return ImageFormat(fileExtension: path[path.index(after: dot)...])
   }
 }

@@ -7,16 +7,32 @@ struct OptionDraft {
   var options: ThumbnailOptions
   var format: ImageFormat?
   var isInfo = false
+  /// The source that is shown if there is an error.
+  var fallback: ThumbnailRequest.Source?
   var expires: Date?
 
   private let configuration: ThumbnailURLs.Configuration
-  private let presets: [ByteString: [URLOption]]
+  private let presets: [ByteString: Preset]
+  /// The number of the pipeline that operations go to.
+  private var pipeline = 0
   private var optionCount = 0
   private var presetCount = 0
   private var openPresets: [String] = []
 
-  init(_ configuration: ThumbnailURLs.Configuration, _ presets: [ByteString: [URLOption]]) {
+  init(_ configuration: ThumbnailURLs.Configuration, _ presets: [ByteString: Preset]) {
     (self.configuration, self.presets, options) = (configuration, presets, configuration.defaults)
+  }
+
+  /// The options of a preset, by pipelines.
+  typealias Preset = [[URLOption]]
+
+  /// Begins a further pipeline, or continues the pipeline that a preset has begun.
+  mutating func beginPipeline() throws(RequestError) {
+    pipeline += 1
+    guard pipeline < configuration.maxPipelines else {
+      throw RequestError(400, "there are more than \(configuration.maxPipelines) pipelines")
+    }
+    if options.chained.count < pipeline { options.chained.append(ImageOperations()) }
   }
 
   /// Counts an option of the URL.
@@ -30,7 +46,13 @@ struct OptionDraft {
   mutating func apply(_ option: URLOption) throws(RequestError) {
     let (name, texts) = (option.name, option.values)
     guard ImageOperation.named(name) == nil else {
-      return try Self.asked { () throws(ImageOperationError) in try options.operations.apply(name, texts, at: .url) }
+      return try Self.asked { () throws(ImageOperationError) in
+        if pipeline == 0 {
+          try options.operations.apply(name, texts, at: .url)
+        } else {
+          try options.chained[pipeline - 1].apply(name, texts, at: .url)
+        }
+      }
     }
     guard let output = OptionTable.options[name] else { throw Self.refusal(of: name) }
     let values = try Self.asked { () throws(ImageOperationError) in try output.syntax.read(texts, as: name) }
@@ -64,7 +86,12 @@ struct OptionDraft {
     presetCount += 1
     guard presetCount <= 100 else { throw RequestError(400, "there are too many presets") }
     openPresets.append(name)
-    for option in list { try apply(option) }
+    let first = pipeline
+    for (index, options) in list.enumerated() {
+      if index > 0 { try beginPipeline() }
+      for option in options { try apply(option) }
+    }
+    pipeline = first
     openPresets.removeLast()
   }
 
@@ -83,25 +110,54 @@ struct OptionDraft {
     return format
   }
 
+  /// Returns the format that sources may have by a name or an extension.
+  func sourceFormat(_ name: String) throws(RequestError) -> ImageFormat {
+    let text = name.lowercased()
+    guard let format = ImageFormat.all.first(where: { $0.isNamed(text) }) else {
+      throw RequestError(400, "the option 'skip_processing' takes formats of sources, not '\(name.prefix(20))'")
+    }
+    return format
+  }
+
+  /// Reads a source that an option names.
+  func source(inBase64 text: String) throws(RequestError) -> ThumbnailRequest.Source {
+    guard let bytes = Base64URL.decode(text.utf8.reversed().drop { $0 == UInt8(ascii: "=") }.reversed()),
+      let source = String(validating: bytes, as: UTF8.self)
+    else { throw RequestError(400, "the option 'fallback_image_url' takes a source in base64") }
+    return try configuration.sources.source(source)
+  }
+
   /// Throws if options do not go together.
   func check() throws(RequestError) {
-    let sides = options.operations.mostSides
-    guard max(sides.width, sides.height) <= Double(configuration.maxSide) else {
-      throw RequestError(400, "a side is longer than \(configuration.maxSide) pixels")
-    }
-    guard sides.width * sides.height <= Double(configuration.maxPixels) else {
-      throw RequestError(400, "there are more than \(configuration.maxPixels) pixels")
+    for sides in ([options.operations] + options.chained).map(\.mostSides) {
+      guard max(sides.width, sides.height) <= Double(configuration.maxSide) else {
+        throw RequestError(400, "a side is longer than \(configuration.maxSide) pixels")
+      }
+      guard sides.width * sides.height <= Double(configuration.maxPixels) else {
+        throw RequestError(400, "there are more than \(configuration.maxPixels) pixels")
+      }
     }
   }
 
   /// Returns the request.
   mutating func request() throws(RequestError) -> ThumbnailRequest {
     guard let source else { throw RequestError(400, "the source is missing") }
+    // A file whose format is not the named one is not passed on.
+    if let format { options.passedOn.formIntersection([format]) }
+    // An empty pipeline changes nothing.
+    options.chained.removeAll { $0 == ImageOperations() }
     if configuration.maxResultSide > 0 {
-      let asked = options.operations[number: .maximumSide] ?? .infinity
-      options.operations[number: .maximumSide] = min(asked, Double(configuration.maxResultSide))
+      limit(&options.operations)
+      for index in options.chained.indices { limit(&options.chained[index]) }
     }
     try check()
-    return ThumbnailRequest(source, options: options, format: format, isInfo: isInfo, expires: expires)
+    var request = ThumbnailRequest(source, options: options, format: format, isInfo: isInfo, expires: expires)
+    request.fallback = fallback
+    return request
+  }
+
+  private func limit(_ operations: inout ImageOperations) {
+    let asked = operations[number: .maximumSide] ?? .infinity
+    operations[number: .maximumSide] = min(asked, Double(configuration.maxResultSide))
   }
 }

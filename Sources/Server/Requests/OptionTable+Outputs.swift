@@ -85,6 +85,25 @@ extension OptionTable {
       "Shows the first frame only.",
     ) { values, draft in draft.options.animates = !values.flag("disable") },
     Option(
+      "skip_processing skp",
+      [.init("formats", .texts("of sources", 12))],
+      "skp:svg:gif",
+      "Passes on sources of these formats as they are, unless another format is asked for.",
+    ) { (values, draft) throws(RequestError) in
+      draft.options.passedOn = []
+      for name in values.texts("formats") where !name.isEmpty {
+        draft.options.passedOn.insert(try draft.sourceFormat(name))
+      }
+    },
+    Option(
+      "fallback_image_url fiu",
+      [.init("base64", .text("a source in base64 for URLs"))],
+      "fiu:aHR0cHM6Ly9leGFtcGxlLm9yZy9lcnJvci5wbmc",
+      "Shows another source if there is an error.",
+    ) { (values, draft) throws(RequestError) in
+      draft.fallback = try values.text("base64").map { text throws(RequestError) in try draft.source(inBase64: text) }
+    },
+    Option(
       "return_attachment att",
       [.init("save", .flag, initially: .flag(false))],
       "att:1",

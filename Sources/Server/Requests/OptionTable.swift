@@ -41,16 +41,52 @@ enum OptionTable {
     return reasons
   }()
 
+  /// The differences from imgproxy's documentation, by the options' first names.
+  private static let differences = [
+    "dpr": "from 0.1 to 8",
+    "gravity": "`sm` weighs edges, colors and skin; `obj` and `objw` are refused",
+    "crop": "of an image that EXIF mirrors and `rotate` turns, the part that the gravity names is kept",
+    "trim": "the upright image is looked at, at every pixel; frames of animations, too",
+    "background": "also with an alpha, as the last two digits",
+    "sharpen": "unsharp masking with that deviation",
+    "watermark": "the picture is the server's, without an opacity of its own",
+    "quality": "0 is the format's own default: 85 for JPEG and WebP, 75 for AVIF",
+    "format": "AVIF, GIF, JPEG, JPEG XL, PNG and WebP; `best` and others are refused",
+    "strip_metadata": "the colors' meaning stays in any case",
+    "strip_color_profile": "0 keeps Display P3; wider profiles are brought into it",
+    "preserve_hdr": "a gain map is kept, in JPEG",
+    "page": "a frame stands still, also where the format moves",
+    "filename": "without it and `return_attachment`, there is no `Content-Disposition`",
+    "max_result_dimension": "never above the server's own",
+    "expires": "of several, the first to come counts",
+  ]
+
+  /// Operations that imgproxy does not have.
+  private static let additions = ["sepia", "rounded_corners"]
+
+  /// The number of imgproxy's options of a verdict, and the rows of a table of them.
+  static var comparison: (counts: [String: Int], rows: [String]) {
+    var (counts, lines): ([String: Int], [String]) = ([:], [])
+    func add(_ names: [String], _ verdict: String, _ text: String) {
+      counts[verdict, default: 0] += 1
+      lines.append("| \(names.map { "`\($0)`" }.joined(separator: " ")) | \(verdict) | \(text) |")
+    }
+    for row in rows where !additions.contains(row.names[0]) {
+      let difference = differences[row.names[0]]
+      add(row.names, difference == nil ? "same" : "different", difference ?? row.summary)
+    }
+    for (names, reason) in refusals { add(names.split(separator: " ").map(String.init), "refused", reason) }
+    return (counts, lines)
+  }
+
   private static let refusals = [
-    ("raw", "originals are not passed on"),
-    ("skip_processing skp", "originals are not passed on"),
+    ("raw", "name the formats that are passed on in 'skip_processing'"),
     ("max_bytes mb", "set a quality instead"),
     ("autoquality aq", "set a quality instead"),
     ("max_src_resolution msr", "it is a setting of the server"),
     ("max_src_file_size msfs", "it is a setting of the server"),
     ("max_animation_frames maf", "it is a setting of the server"),
     ("max_animation_frame_resolution mafr", "it is a setting of the server"),
-    ("fallback_image_url fiu", "the image for errors is a setting of the server"),
     ("watermark_url wmu", "the watermark is a setting of the server"),
     ("watermark_text wmt", "the watermark is a setting of the server"),
     ("watermark_size wms", "set the scale of 'watermark' instead"),

@@ -96,7 +96,8 @@ public struct SigningKey: Sendable, Hashable, CustomStringConvertible {
   /// A text without the key.
   public var description: String { "signing key" }
 
-  private static func bytes(_ text: String) -> [UInt8]? {
+  /// Reads hexadecimal digits.
+  static func bytes(_ text: String) -> [UInt8]? {
     let digits = Array(text.utf8)
     guard digits.count.isMultiple(of: 2) else { return nil }
     var bytes: [UInt8] = []

@@ -3,7 +3,7 @@ import VitrineRuntime
 /// A beginning of sources, and the text that replaces it.
 ///
 /// ```swift
-/// try SourceReplacement("photos://=https://images.example.org/uploads/")
+/// try SourceReplacement("photos://*/=https://images.example.org/${1}/uploads/")
 /// ```
 public struct SourceReplacement: Sendable, Hashable, CustomStringConvertible {
   private let pattern: [UInt8]
@@ -12,7 +12,8 @@ public struct SourceReplacement: Sendable, Hashable, CustomStringConvertible {
   /// The text that it was made of.
   public let description: String
 
-  /// Reads `pattern=replacement`; a `*` in the pattern stands for any characters but a slash.
+  /// Reads `pattern=replacement`; a `*` in the pattern stands for any characters but a slash, which are `${1}` for the first
+  /// `*` in the replacement, `${2}` for the second, and so on.
   ///
   /// - Throws: ``ConfigurationError`` if the text is none.
   public init(_ text: String) throws(ConfigurationError) {
@@ -21,24 +22,61 @@ public struct SourceReplacement: Sendable, Hashable, CustomStringConvertible {
     (pattern, replacement, description) = (Array(pair[0].utf8), String(pair[1]), text)
   }
 
-  /// Returns a source with its beginning replaced, as far as the pattern fits; the same source if it does not.
+  /// Returns a source with its beginning replaced, where the pattern fits; the same source if it does not.
+  ///
+  /// Each `*` stands for as much as it can, the first one before the second.
   ///
   /// Complexity: O(length of the pattern * length of the source).
   func applied(to source: String) -> String {
     let text = Array(source.utf8)
-    // The numbers of characters that the pattern read so far may stand for.
-    var ends: Set<Int> = [0]
-    for byte in pattern {
-      if byte == UInt8(ascii: "*") {
-        for start in ends.sorted() {
-          var end = start
-          while end < text.count, text[end] != UInt8(ascii: "/"), ends.insert(end + 1).inserted { end += 1 }
-        }
-      } else {
-        ends = Set(ends.compactMap { $0 < text.count && text[$0] == byte ? $0 + 1 : nil })
-      }
+    var match = Match(pattern, text)
+    guard let end = match.end(0, 0) else { return source }
+    var result = replacement
+    // The last ones first, since the text of one may look like another's name.
+    for (index, range) in match.ranges.enumerated().reversed() {
+      result = result.replacing("${\(index + 1)}", with: String(decoding: text[range], as: UTF8.self))
     }
-    guard let end = ends.max() else { return source }
-    return replacement + String(decoding: text[end...], as: UTF8.self)
+    return result + String(decoding: text[end...], as: UTF8.self)
+  }
+
+  /// The search for the place in a text where a pattern ends.
+  private struct Match {
+    private let pattern: [UInt8]
+    private let text: [UInt8]
+    /// The place of the next slash, or the end, for each place in the text.
+    private let slashes: [Int]
+    /// The first end of a star that led to no match, by the star's place and the last end that it may have; no end between
+    /// did either.
+    private var tried: [Int: Int] = [:]
+    /// What the stars stand for.
+    var ranges: [Range<Int>] = []
+
+    init(_ pattern: [UInt8], _ text: [UInt8]) {
+      (self.pattern, self.text) = (pattern, text)
+      var (slashes, next) = (Array(repeating: text.count, count: text.count + 1), text.count)
+      for place in text.indices.reversed() {
+        if text[place] == UInt8(ascii: "/") { next = place }
+        slashes[place] = next
+      }
+      self.slashes = slashes
+    }
+
+    mutating func end(_ place: Int, _ start: Int) -> Int? {
+      var (place, start) = (place, start)
+      while place < pattern.count, pattern[place] != UInt8(ascii: "*") {
+        guard start < text.count, text[start] == pattern[place] else { return nil }
+        (place, start) = (place + 1, start + 1)
+      }
+      guard place < pattern.count else { return start }
+      let most = slashes[start]
+      let key = place * slashes.count + most
+      for stop in (start..<max(start, tried[key] ?? most + 1)).reversed() {
+        tried[key] = stop
+        ranges.append(start..<stop)
+        if let end = end(place + 1, stop) { return end }
+        ranges.removeLast()
+      }
+      return nil
+    }
   }
 }

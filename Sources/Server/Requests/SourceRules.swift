@@ -30,10 +30,12 @@ public struct SourceRules: Sendable {
   ///
   /// Defaults to `false`.
   public var allowsLocalFiles = false
-  /// The buckets of which objects are served, as `s3://bucket/key`.
+  /// The buckets of which objects are served, as `s3://bucket/key` or `gs://bucket/key`.
   ///
   /// Defaults to none.
   public var buckets: Set<String> = []
+  /// True for a program that does not know the buckets of the server.
+  package var allowsAllBuckets = false
   /// The beginnings of sources that are replaced before anything else, in order.
   ///
   /// Defaults to none.
@@ -54,17 +56,23 @@ public struct SourceRules: Sendable {
   public func source(_ text: String) throws(RequestError) -> ThumbnailRequest.Source {
     let text = replacements.reduce(text) { $1.applied(to: $0) }
     guard !text.isEmpty else { throw RequestError(400, "the source is missing") }
-    if let path = Self.path(text, after: "local://") { return try local(path) }
-    if Self.path(text, after: "s3://") != nil { return try object(text) }
-    guard !Self.hasScheme(text), let base else { return try remote(text) }
-    if let path = Self.path(base + text, after: "local://") { return try local(path) }
-    if Self.path(base, after: "s3://") != nil { return try object(base + text) }
-    return try remote(base + text)
+    let whole = Self.hasScheme(text) ? text : (base ?? "") + text
+    if let path = Self.path(whole, after: "local://") { return try local(path) }
+    // Google's buckets are read by the protocol of Amazon's.
+    for scheme in ["s3://", "gs://"] {
+      if let path = Self.path(whole, after: scheme) { return try object("s3://\(path)") }
+    }
+    for (scheme, place) in [("abs://", "Azure"), ("swift://", "Swift")] where Self.path(whole, after: scheme) != nil {
+      throw RequestError(400, "sources in \(place) are not supported; use the https URL of the object")
+    }
+    return try remote(whole)
   }
 
   private func object(_ text: String) throws(RequestError) -> ThumbnailRequest.Source {
     guard let object = ObjectURL(text) else { throw RequestError(400, "the source is not valid: not an object") }
-    guard buckets.contains(object.bucket) else { throw Self.refused("the bucket is none of the allowed ones") }
+    guard allowsAllBuckets || buckets.contains(object.bucket) else {
+      throw Self.refused("the bucket is none of the allowed ones")
+    }
     return .url(object.standIn.string)
   }
 

@@ -6,7 +6,10 @@ extension ThumbnailOptions {
   /// The options in the syntax of URLs, in a fixed order and without options that have their defaults.
   ///
   /// Equal options have equal texts, and different ones different texts, so it serves in validators and keys.
-  public var canonical: String { parts.joined(separator: "/") }
+  public var canonical: String {
+    // A pipeline of its own begins with a hyphen, which is no option.
+    (parts + chained.flatMap { ["-"] + $0.texts }).joined(separator: "/")
+  }
 
   private var parts: [String] {
     var parts = operations.texts
@@ -22,6 +25,7 @@ extension ThumbnailOptions {
     add("ph", "1", if: keepsGainMap)
     add("pg", "\(page)", if: page != 0)
     add("da", "1", if: !animates)
+    add("skp", passedOn.map(\.name).sorted().joined(separator: ":"), if: !passedOn.isEmpty)
     add("att", "1", if: isAttachment)
     if let fileName { add("fn", Base64URL.encode(fileName.utf8), "1", if: true) }
     if let cacheBuster { add("cb", PercentEncoding.encode(cacheBuster), if: true) }

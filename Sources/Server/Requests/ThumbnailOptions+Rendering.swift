@@ -14,17 +14,19 @@ extension ThumbnailOptions {
     for source: ImageSource,
     watermark: Bitmap? = nil,
   ) throws(RequestError) -> ImageRequest {
-    guard watermark != nil || operations[.watermark] == nil else {
+    guard watermark != nil || ([operations] + chained).allSatisfy({ $0[.watermark] == nil }) else {
       throw RequestError(400, "the server has no watermark")
     }
-    let plan: ImageOperations.Plan
+    let pictures = watermark.map { ["": $0] } ?? [:]
+    var request: ImageRequest
     do throws(ImageOperationError) {
-      plan = try operations.plan(pictures: watermark.map { ["": $0] } ?? [:])
+      let plan = try operations.plan(pictures: pictures)
+      request = ImageRequest(source, size: plan.size)
+      request.processors = plan.processors
+      for pipeline in chained { request.processors += try pipeline.processors(pictures: pictures) }
     } catch {
       throw RequestError(error)
     }
-    var request = ImageRequest(source, size: plan.size)
-    request.processors = plan.processors
     request.animates = animates && page == 0
     request.frame = page
     if keepsWideColors { request.colorSpace = .displayP3 }
@@ -37,7 +39,7 @@ extension ThumbnailOptions {
   ///   motion, and otherwise for JPEG, PNG with transparency, and GIF for an animation.
   /// - Returns: The encoding.
   public func encoding(as format: ImageFormat?) -> ImageEncoding {
-    let encoding: ImageEncoding
+    var encoding: ImageEncoding
     if let format {
       encoding = ImageEncoding(format, quality: quality ?? formatQualities[format.name])
     } else {
@@ -50,6 +52,7 @@ extension ThumbnailOptions {
       case .copyright: .only(.copyright, .author)
       case .all: .keep
       }
+    encoding.passedOn = passedOn
     return encoding.metadata(keepsGainMap ? kept.adding(.gainMap) : kept)
   }
 }

@@ -6,6 +6,10 @@ public struct ThumbnailOptions: Sendable, Hashable {
   ///
   /// Defaults to none.
   public var operations = ImageOperations()
+  /// The operations of further pipelines, each on the picture of the one before.
+  ///
+  /// Defaults to none.
+  public var chained: [ImageOperations] = []
   /// The quality, from 1 to 100; `nil` for the format's own default.
   public var quality: Int?
   /// The qualities of single formats, by name, where ``quality`` is `nil`.
@@ -28,6 +32,11 @@ public struct ThumbnailOptions: Sendable, Hashable {
   public var fileName: String?
   /// A text that makes a difference for caches only.
   public var cacheBuster: String?
+
+  /// The formats of sources that are passed on as they are, whatever else is asked for.
+  ///
+  /// Defaults to none.
+  public var passedOn: Set<ImageFormat> = []
 
   /// The width of the box; 0 for any.
   public var width: Int {

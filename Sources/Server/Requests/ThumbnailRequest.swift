@@ -33,6 +33,8 @@ public struct ThumbnailRequest: Sendable, Hashable {
   ///
   /// No response may be stored for longer.
   public var expires: Date?
+  /// The source that is shown if there is an error; `nil`, the default, for the source in the settings.
+  public var fallback: Source?
 
   /// Makes a request.
   ///

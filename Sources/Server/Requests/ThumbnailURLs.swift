@@ -23,6 +23,8 @@ public struct ThumbnailURLs: Sendable {
     ///
     /// Defaults to `false`.
     public var allowsUnsigned = false
+    /// The key of encrypted sources; `nil` for none, the default.
+    public var sourceKey: SourceKey?
     /// The options of presets, by name: `"rs:fill:300:200/q:80"`.
     ///
     /// That of the name `default` applies to all requests. Defaults to none.
@@ -51,6 +53,10 @@ public struct ThumbnailURLs: Sendable {
     ///
     /// Defaults to 64.
     public var maxOptions = 64
+    /// The maximum number of pipelines in a URL, with `-` between them, each on the picture of the one before.
+    ///
+    /// Defaults to 4.
+    public var maxPipelines = 4
     /// The maximum width and height that may be asked for, in pixels, with zoom and pixel ratio.
     ///
     /// Defaults to 8,192.
@@ -82,7 +88,7 @@ public struct ThumbnailURLs: Sendable {
 
   let configuration: Configuration
   /// The presets; their names are bytes.
-  let presets: [ByteString: [URLOption]]
+  let presets: [ByteString: OptionDraft.Preset]
 
   /// Makes the URLs of a server.
   ///
@@ -90,10 +96,10 @@ public struct ThumbnailURLs: Sendable {
   /// - Throws: ``ConfigurationError`` if a preset is not valid.
   public init(_ configuration: Configuration = Configuration()) throws(ConfigurationError) {
     self.configuration = configuration
-    var presets: [ByteString: [URLOption]] = [:]
+    var presets: [ByteString: OptionDraft.Preset] = [:]
     for (name, text) in configuration.presets {
       do throws(RequestError) {
-        presets[ByteString(name)] = try URLOption.list(text)
+        presets[ByteString(name)] = try URLOption.lists(text)
       } catch {
         throw ConfigurationError("the preset '\(name)' is not valid: \(error.text)")
       }
@@ -138,6 +144,9 @@ public struct ThumbnailURLs: Sendable {
     if let expires = draft.expires, expires <= now { throw RequestError(404, "the URL has expired", code: "expired") }
     return try draft.request()
   }
+
+  /// The number of imgproxy's options of a verdict, and the rows of a table of them.
+  package static var comparison: (counts: [String: Int], rows: [String]) { OptionTable.comparison }
 
   /// Returns whether everything is in the query.
   package static func isQueryForm(_ path: String) -> Bool { ["", "/", "/info", "/info/"].contains(path) }

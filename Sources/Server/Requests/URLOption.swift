@@ -16,16 +16,23 @@ struct URLOption: Sendable, Hashable {
     self.init(name: texts[0], values: Array(texts.dropFirst()))
   }
 
-  /// Reads the options of a preset.
-  static func list(_ text: String) throws(RequestError) -> [URLOption] {
-    var options: [URLOption] = []
+  /// What stands between the options of two pipelines.
+  static let separator = "-"
+
+  /// Reads the options of a preset, by pipelines.
+  static func lists(_ text: String) throws(RequestError) -> [[URLOption]] {
+    var lists: [[URLOption]] = [[]]
     for segment in text.split(separator: "/") {
+      guard segment != separator else {
+        lists.append([])
+        continue
+      }
       guard let option = try URLOption(segment: segment) else {
         throw RequestError(400, "'\(segment)' is not an option with a value")
       }
-      options.append(option)
+      lists[lists.count - 1].append(option)
     }
-    return options
+    return lists
   }
 
   /// Returns the parts between colons, which some clients encode.

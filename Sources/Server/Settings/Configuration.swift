@@ -56,6 +56,10 @@ extension ThumbnailServer {
     public var negotiation = Negotiation.Configuration()
     /// The picture of the option `watermark`, as a path; `nil` for none, the default.
     public var watermark: String?
+    /// A Boolean value that indicates whether drawings (SVG) become pictures where the URL names no format.
+    ///
+    /// Defaults to `false`: a drawing is passed on as it is, with a policy that lets no script in it run.
+    public var rasterizesDrawings = false
 
     // MARK: Sources
 
@@ -172,8 +176,13 @@ extension ThumbnailServer {
     ///
     /// Defaults to 4 hours.
     public var defaultAge = Duration.seconds(4 * 3600)
-    /// An image for errors, as a path; `nil` for text, the default.
+    /// An image for errors, as a path, or as a source in a URL is written; `nil` for text, the default.
     public var placeholder: String?
+    /// The status of answers with that image; `nil` for the error's own, the default.
+    public var placeholderStatus: Int?
+    /// The `max-age` of answers with that image; `nil`, the default, for the errors' own: 10 seconds if there is no such
+    /// source, and otherwise none.
+    public var placeholderAge: Duration?
 
     // MARK: Clients
 

@@ -44,10 +44,20 @@ struct ImgproxyVariables {
       case .refused(let text): throw ConfigurationError("\(variable) is not supported: \(text)")
       }
     }
+    // There a folder is served only if the list names local files.
+    if let list = own["IMGPROXY_ALLOWED_SOURCES"], !list.contains("local://"),
+      values.removeValue(forKey: "VITRINE_LOCAL_ROOT") != nil
+    {
+      notes.append("IMGPROXY_LOCAL_FILESYSTEM_ROOT has no effect: IMGPROXY_ALLOWED_SOURCES does not name local://")
+    }
     // The source's own lifetime counts, within bounds that are the same without it.
     if Self.isOn(own["IMGPROXY_CACHE_CONTROL_PASSTHROUGH"]) { values["VITRINE_MIN_TTL"] = nil }
     if own["IMGPROXY_PRESETS"] != nil, let separator = own["IMGPROXY_PRESETS_SEPARATOR"] {
       values["VITRINE_PRESETS"] = own["IMGPROXY_PRESETS"]?.replacing(separator, with: ";")
+    }
+    // There the answer is no error unless that is set.
+    if values["VITRINE_PLACEHOLDER"] != nil, own["IMGPROXY_FALLBACK_IMAGE_HTTP_CODE"] == nil {
+      values["VITRINE_PLACEHOLDER_STATUS"] = "200"
     }
     let formats = [("AVIF", "avif"), ("JXL", "jxl"), ("WEBP", "webp")].compactMap { name, format in
       ["AUTO_\(name)", "ENFORCE_\(name)", "ENABLE_\(name)_DETECTION"].contains { Self.isOn(own[Self.prefix + $0]) }
@@ -59,7 +69,7 @@ struct ImgproxyVariables {
   private mutating func add(_ settings: [String: String]) {
     for (name, value) in settings {
       // Several variables name parts of one list.
-      let isList = name == "ALLOWED_NETWORKS"
+      let isList = ["ALLOWED_NETWORKS", "S3_BUCKETS"].contains(name)
       values[Settings.prefix + name, default: ""] = isList ? join(values[Settings.prefix + name], value) : value
     }
   }
@@ -99,19 +109,50 @@ struct ImgproxyVariables {
     return ["BIND": host.isEmpty ? "*" : host, "PORT": String(value[value.index(after: colon)...])]
   }
 
-  /// The rows of the table in the documentation.
-  static var documentation: [String] {
-    rows.map { names, meaning in
-      let variables = names.split(separator: " ").map { "`\(prefix)\($0)`" }.joined(separator: ", ")
-      let text =
-        switch meaning {
-        case .setting(let name): "`\(Settings.prefix)\(name)`"
-        case .settings(let names, _): names.map { "`\(Settings.prefix)\($0)`" }.joined(separator: ", ")
-        case .note(let text, _): "none: \(text)"
-        case .refused(let text): "the server does not start: \(text)"
+  /// Divides a list into beginnings of URLs, buckets and local files, which have settings of their own.
+  private static func sources(_ value: String) throws(ConfigurationError) -> [String: String] {
+    var (prefixes, buckets): ([String], [String]) = ([], [])
+    for text in SettingValues.list(value) {
+      let scheme = ["local://", "s3://", "gs://", "abs://", "swift://"].first { text.hasPrefix($0) }
+      let rest = text.dropFirst(scheme?.count ?? 0).drop { $0 == "/" }
+      let bucket = rest.hasSuffix("/") ? rest.dropLast() : rest
+      switch scheme {
+      case nil: prefixes.append(text)
+      case "local://" where !rest.isEmpty:
+        throw ConfigurationError("'\(text)' is a part of the folder; set VITRINE_LOCAL_ROOT to it")
+      case "s3://", "gs://":
+        guard !bucket.contains("/") else {
+          throw ConfigurationError("'\(text)' is a part of a bucket; VITRINE_S3_BUCKETS takes whole ones")
         }
-      return "| \(variables) | \(text) |"
+        if !bucket.isEmpty { buckets.append(String(bucket)) }
+      default: break
+      }
     }
+    var settings = ["ALLOWED_SOURCES": prefixes.joined(separator: ",")]
+    // Without a beginning all URLs would be allowed.
+    if prefixes.isEmpty { settings = ["REMOTE": "off"] }
+    if !buckets.isEmpty { settings["S3_BUCKETS"] = buckets.joined(separator: ",") }
+    return settings
+  }
+
+  /// The number of documented variables of a verdict, and the rows of the table in the documentation.
+  static var documentation: (counts: [String: Int], rows: [String]) {
+    var (counts, lines): ([String: Int], [String]) = ([:], [])
+    for (names, meaning) in rows {
+      let variables = names.split(separator: " ")
+      let (verdict, text) =
+        switch meaning {
+        case .setting(let name): ("same", "`\(Settings.prefix)\(name)`")
+        case .settings(let names, _): ("same", names.map { "`\(Settings.prefix)\($0)`" }.joined(separator: ", "))
+        case .note(let text, _): ("different", text)
+        case .refused(let text): ("refused", text)
+        }
+      counts[verdict, default: 0] += variables.count
+      lines.append(
+        "| \(variables.map { "`\(prefix)\($0)`" }.joined(separator: ", ")) | \(verdict) | \(text) |"
+      )
+    }
+    return (counts, lines)
   }
 
   private static let table: [String: Meaning] = {
@@ -158,11 +199,12 @@ struct ImgproxyVariables {
       .settings(["AUTO_FORMATS"]) { _ throws(ConfigurationError) in nil },
     ),
     ("PRESETS_PATH", .note("write the presets into VITRINE_PRESETS")),
+    ("INFO_PRESETS INFO_ONLY_PRESETS", .note("/info has no options")),
     ("ONLY_PRESETS", flag(["ONLY_PRESETS": "on"])),
     ("ALLOWED_PROCESSING_OPTIONS", .refused("name the options in presets, and set VITRINE_ONLY_PRESETS")),
     ("ALLOW_SECURITY_OPTIONS", .note("URLs never change a limit", unless: ["0", "f", "false"])),
     ("MAX_RESULT_DIMENSION", number("MAX_RESULT_SIDE")),
-    ("SOURCE_URL_ENCRYPTION_KEY", .note("encrypted sources are not supported")),
+    ("SOURCE_URL_ENCRYPTION_KEY", .setting("SOURCE_KEY")),
     ("ARGUMENTS_SEPARATOR", .refused("values stand between colons")),
     ("ENABLE_CLIENT_HINTS", flag(["WIDTH_HINTS": "on", "DPR_HINTS": "on"])),
     (
@@ -170,7 +212,10 @@ struct ImgproxyVariables {
       .note("without a format, JPEG, PNG, WebP and GIF stay that, and others are JPEG, PNG or GIF"),
     ),
     // Sources.
-    ("ALLOWED_SOURCES", .setting("ALLOWED_SOURCES")),
+    (
+      "ALLOWED_SOURCES",
+      .settings(["ALLOWED_SOURCES", "REMOTE", "S3_BUCKETS"]) { value throws(ConfigurationError) in try sources(value) },
+    ),
     ("BASE_URL", .setting("BASE_URL")),
     ("URL_REPLACEMENTS", .setting("URL_REPLACEMENTS")),
     ("LOCAL_FILESYSTEM_ROOT", .setting("LOCAL_ROOT")),
@@ -179,12 +224,17 @@ struct ImgproxyVariables {
     ("S3_DENIED_BUCKETS", .note("only buckets that VITRINE_S3_BUCKETS names are read")),
     ("S3_REGION", .note("set AWS_REGION")),
     ("S3_ENDPOINT", .note("set AWS_ENDPOINT_URL")),
+    ("S3_MULTI_REGION", .note("all buckets are in one region", unless: ["0", "f", "false"])),
     ("S3_ASSUME_ROLE_ARN", .note("set the keys of the role")),
     (
-      "USE_GCS GCS_KEY GCS_ENDPOINT", .note("use the S3 endpoint, https://storage.googleapis.com, in AWS_ENDPOINT_URL"),
+      "USE_GCS GCS_KEY GCS_ENDPOINT",
+      .note(
+        "gs:// is read with an HMAC key in AWS_ACCESS_KEY_ID and https://storage.googleapis.com in AWS_ENDPOINT_URL"
+      ),
     ),
     (
-      "USE_ABS ABS_NAME ABS_KEY ABS_ENDPOINT USE_SWIFT",
+      "USE_ABS ABS_NAME ABS_KEY ABS_ENDPOINT USE_SWIFT SWIFT_USERNAME SWIFT_API_KEY SWIFT_AUTH_URL SWIFT_AUTH_VERSION "
+        + "SWIFT_TENANT SWIFT_DOMAIN SWIFT_TIMEOUT_SECONDS SWIFT_CONNECT_TIMEOUT_SECONDS",
       .note("Azure and Swift are not supported", unless: ["0", "f", "false"]),
     ),
     ("ALLOW_LOOPBACK_SOURCE_ADDRESSES", flag(["ALLOWED_NETWORKS": "127.0.0.0/8,::1/128"])),
@@ -197,7 +247,8 @@ struct ImgproxyVariables {
     ("MAX_SRC_RESOLUTION", number("MAX_SOURCE_PIXELS", times: 1_000_000)),
     ("MAX_SRC_DIMENSION", .note("VITRINE_MAX_SOURCE_PIXELS bounds the pixels")),
     (
-      "MAX_REDIRECTS USER_AGENT COOKIE_PASSTHROUGH CUSTOM_REQUEST_HEADERS",
+      "MAX_REDIRECTS USER_AGENT COOKIE_PASSTHROUGH COOKIE_BASE_URL CUSTOM_REQUEST_HEADERS CUSTOM_HEADERS_SEPARATOR "
+        + "REQUEST_HEADERS_PASSTHROUGH",
       .note("sources are asked without such headers"),
     ),
     ("IGNORE_SSL_VERIFICATION", .note("certificates are always checked", unless: ["0", "f", "false"])),
@@ -212,18 +263,60 @@ struct ImgproxyVariables {
     ("STRIP_COLOR_PROFILE", .note("write scp:0 in the preset default", unless: ["1", "t", "true"])),
     ("AUTO_ROTATE", .note("write ar:0 in the preset default", unless: ["1", "t", "true"])),
     (
-      "JPEG_PROGRESSIVE PNG_INTERLACED PNG_QUANTIZE PNG_QUANTIZATION_COLORS AVIF_SPEED WEBP_COMPRESSION WEBP_EFFORT",
-      .note("the encoders' other options are fixed"),
+      "JPEG_PROGRESSIVE JPEG_NO_SUBSAMPLE JPEG_TRELLIS_QUANT JPEG_OVERSHOOT_DERINGING JPEG_OPTIMIZE_SCANS "
+        + "JPEG_QUANT_TABLE PNG_INTERLACED PNG_QUANTIZE PNG_QUANTIZATION_COLORS AVIF_SPEED WEBP_COMPRESSION WEBP_EFFORT",
+      .note("the encoders' other options are fixed", unless: ["0", "f", "false"]),
     ),
+    (
+      "AUTOQUALITY_METHOD AUTOQUALITY_TARGET AUTOQUALITY_MIN AUTOQUALITY_FORMAT_MIN AUTOQUALITY_MAX "
+        + "AUTOQUALITY_FORMAT_MAX AUTOQUALITY_ALLOWED_ERROR AUTOQUALITY_MAX_RESOLUTION AUTOQUALITY_JPEG_NET "
+        + "AUTOQUALITY_WEBP_NET AUTOQUALITY_AVIF_NET",
+      .note("an image is encoded once, at VITRINE_QUALITY", unless: ["none"]),
+    ),
+    (
+      "BEST_FORMAT_COMPLEXITY_THRESHOLD BEST_FORMAT_MAX_RESOLUTION BEST_FORMAT_BY_DEFAULT BEST_FORMAT_ALLOW_SKIPS",
+      .note("VITRINE_AUTO_FORMATS are chosen by the client and the time", unless: ["0", "f", "false"]),
+    ),
+    (
+      "ENABLE_VIDEO_THUMBNAILS VIDEO_THUMBNAIL_SECOND VIDEO_THUMBNAIL_KEYFRAMES VIDEO_THUMBNAIL_PROBE_SIZE "
+        + "VIDEO_THUMBNAIL_MAX_ANALYZE_DURATION VIDEO_THUMBNAIL_TILE_AUTO_KEYFRAMES",
+      .note("there are no videos", unless: ["0", "f", "false"]),
+    ),
+    (
+      "UNSHARP_MASKING_MODE UNSHARP_MASKING_WEIGHT UNSHARP_MASKING_DIVIDER",
+      .note("write sh:0.5 or so in the preset default", unless: ["none"]),
+    ),
+    (
+      "SMART_CROP_ADVANCED SMART_CROP_FACE_DETECTION OBJECT_DETECTION_CONFIG OBJECT_DETECTION_WEIGHTS "
+        + "OBJECT_DETECTION_CLASSES OBJECT_DETECTION_NET_SIZE OBJECT_DETECTION_CONFIDENCE_THRESHOLD "
+        + "OBJECT_DETECTION_NMS_THRESHOLD",
+      .note("there is no detection of objects, and one smart gravity", unless: ["0", "f", "false"]),
+    ),
+    (
+      "USE_LINEAR_COLORSPACE DISABLE_SHRINK_ON_LOAD ENFORCE_THUMBNAIL SVG_FIX_UNSUPPORTED STRIP_METADATA_DPI",
+      .note("pictures are always decoded and resampled in one way", unless: ["0", "f", "false"]),
+    ),
+    ("RETURN_ATTACHMENT", .note("write att:1 in the preset default", unless: ["0", "f", "false"])),
     ("WATERMARK_PATH", .setting("WATERMARK")),
     ("WATERMARK_DATA WATERMARK_URL WATERMARK_OPACITY", .note("VITRINE_WATERMARK names a file")),
-    ("FALLBACK_IMAGE_PATH", .setting("PLACEHOLDER")),
+    ("FALLBACK_IMAGE_PATH FALLBACK_IMAGE_URL", .setting("PLACEHOLDER")),
+    ("FALLBACK_IMAGE_HTTP_CODE", .setting("PLACEHOLDER_STATUS")),
     (
-      "FALLBACK_IMAGE_DATA FALLBACK_IMAGE_URL FALLBACK_IMAGE_HTTP_CODE FALLBACK_IMAGE_TTL",
-      .note("VITRINE_PLACEHOLDER names a file"),
+      "FALLBACK_IMAGE_TTL",
+      .settings(["PLACEHOLDER_TTL"]) { value throws(ConfigurationError) in
+        // 0 is the same as no value.
+        let seconds = try SettingValues.integer(value, 0...1_000_000_000)
+        return seconds == 0 ? nil : ["PLACEHOLDER_TTL": "\(seconds)s"]
+      },
     ),
-    ("SKIP_PROCESSING_FORMATS", .note("originals are not passed on")),
-    ("SANITIZE_SVG ALWAYS_RASTERIZE_SVG", .note("drawings are always drawn", unless: ["1", "t", "true"])),
+    ("WATERMARKS_CACHE_SIZE FALLBACK_IMAGES_CACHE_SIZE", .note("both are kept in memory as they are")),
+    ("FALLBACK_IMAGE_DATA", .note("VITRINE_PLACEHOLDER names a file or a URL")),
+    ("SKIP_PROCESSING_FORMATS", .note("write skp and the formats, as skp:gif, in the preset default")),
+    ("ALWAYS_RASTERIZE_SVG", flag(["RASTERIZE_SVG": "on"])),
+    (
+      "SANITIZE_SVG",
+      .note("drawings are passed on with a policy that lets no script run", unless: ["0", "f", "false"]),
+    ),
     // Answers.
     ("TTL", seconds("MIN_TTL", "MAX_TTL")),
     ("CACHE_CONTROL_PASSTHROUGH", .settings(["MIN_TTL"]) { _ throws(ConfigurationError) in nil }),
@@ -232,7 +325,35 @@ struct ImgproxyVariables {
       "USE_ETAG ETAG_ENABLED USE_LAST_MODIFIED LAST_MODIFIED_ENABLED",
       .note("answers always have validators", unless: ["1", "t", "true"]),
     ),
+    ("ETAG_BUSTER", .note("write cb and a text in the preset default, which makes other entity tags")),
+    (
+      "CUSTOM_RESPONSE_HEADERS RESPONSE_HEADERS_PASSTHROUGH", .note("have the proxy in front set other fields"),
+    ),
     ("ALLOW_ORIGIN", .setting("CORS_ORIGIN")),
+    (
+      "OPEN_TELEMETRY_ENDPOINT OPEN_TELEMETRY_PROTOCOL OPEN_TELEMETRY_SERVICE_NAME OPEN_TELEMETRY_ENABLE_METRICS "
+        + "OPEN_TELEMETRY_SERVER_CERT OPEN_TELEMETRY_CLIENT_CERT OPEN_TELEMETRY_CLIENT_KEY OPEN_TELEMETRY_GRPC_INSECURE "
+        + "OPEN_TELEMETRY_PROPAGATORS OPEN_TELEMETRY_TRACE_ID_GENERATOR OPEN_TELEMETRY_CONNECTION_TIMEOUT",
+      .note("VITRINE_OTLP_ENDPOINT is the URL of the collector's HTTP port, such as http://localhost:4318"),
+    ),
+    (
+      "NEW_RELIC_KEY NEW_RELIC_APP_NAME NEW_RELIC_LABELS DATADOG_ENABLE DATADOG_ENABLE_ADDITIONAL_METRICS "
+        + "CLOUD_WATCH_SERVICE_NAME CLOUD_WATCH_NAMESPACE CLOUD_WATCH_REGION",
+      .note("read /metrics, or spans by VITRINE_OTLP_ENDPOINT", unless: ["0", "f", "false"]),
+    ),
+    (
+      "BUGSNAG_KEY BUGSNAG_STAGE HONEYBADGER_KEY HONEYBADGER_ENV SENTRY_DSN SENTRY_ENVIRONMENT SENTRY_RELEASE "
+        + "AIRBRAKE_PROJECT_ID AIRBRAKE_PROJECT_KEY AIRBRAKE_ENVIRONMENT",
+      .note("errors are in the log, with a code, and counted in /metrics"),
+    ),
+    (
+      "SYSLOG_ENABLE SYSLOG_LEVEL SYSLOG_NETWORK SYSLOG_ADDRESS SYSLOG_TAG",
+      .note("the log is JSON on standard output", unless: ["0", "f", "false"]),
+    ),
+    (
+      "DOWNLOAD_BUFFER_SIZE FREE_MEMORY_INTERVAL BUFFER_POOL_CALIBRATION_THRESHOLD MALLOC",
+      .note("VITRINE_MEMORY is the memory that the server may use"),
+    ),
     ("PROMETHEUS_BIND PROMETHEUS_NAMESPACE", .note("/metrics is on the server's port; set VITRINE_METRICS_TOKEN")),
     (
       "LOG_FORMAT LOG_LEVEL",

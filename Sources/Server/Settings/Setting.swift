@@ -146,6 +146,17 @@ struct Setting: Sendable {
     } show: {
       "\($0.signatureSize)"
     },
+    custom(
+      "SOURCE_KEY",
+      "The key of encrypted sources, 32, 48 or 64 hexadecimal digits; empty for none.",
+      isSecret: true,
+    ) {
+      (settings, value) throws(ConfigurationError) in
+      let key = value.isEmpty ? nil : try SourceKey(value)
+      settings.change { $0.urls.sourceKey = key }
+    } show: {
+      $0.configuration.urls.sourceKey.map { "\($0)" } ?? ""
+    },
     flag(
       "ALLOW_UNSIGNED",
       \.urls.allowsUnsigned,
@@ -166,6 +177,7 @@ struct Setting: Sendable {
       )
     },
     flag("ONLY_PRESETS", \.urls.allowsOnlyPresets, "Whether URLs name presets and nothing else."),
+    integer("MAX_PIPELINES", \.urls.maxPipelines, 1...64, "The maximum number of pipelines in a URL."),
     integer("MAX_SIDE", \.urls.maxSide, 1...65_535, "The maximum width and height that may be asked for."),
     integer(
       "MAX_RESULT_SIDE",
@@ -225,6 +237,7 @@ struct Setting: Sendable {
         .joined(separator: ",")
     },
     text("WATERMARK", \.watermark, "The picture of the option watermark."),
+    flag("RASTERIZE_SVG", \.rasterizesDrawings, "Whether drawings become pictures where the URL names no format."),
   ]
 
   private static let sources: [Setting] = [
@@ -239,7 +252,7 @@ struct Setting: Sendable {
     } show: {
       $0.configuration.urls.sources.prefixes.map(\.description).joined(separator: ",")
     },
-    custom("S3_BUCKETS", "The buckets of sources that begin with s3://, with commas; empty for none.") {
+    custom("S3_BUCKETS", "The buckets of sources that begin with s3:// or gs://, with commas; empty for none.") {
       (settings, value) throws(ConfigurationError) in
       let buckets = SettingValues.list(value)
       for bucket in buckets where !ObjectURL.isBucket(bucket) {
@@ -372,7 +385,25 @@ struct Setting: Sendable {
     duration("MIN_TTL", \.minAge, "The minimum max-age of answers."),
     duration("MAX_TTL", \.maxAge, "The maximum max-age of answers."),
     duration("DEFAULT_TTL", \.defaultAge, "The freshness of sources that say nothing about it."),
-    text("PLACEHOLDER", \.placeholder, "An image that is sent with errors, in place of text."),
+    text("PLACEHOLDER", \.placeholder, "An image that is sent with errors, in place of text: a path, or a URL."),
+    custom("PLACEHOLDER_STATUS", "The status of answers with that image; 0 for the error's own.") {
+      (settings, value) throws(ConfigurationError) in
+      let status = try SettingValues.integer(value, 0...599)
+      // The others have no body.
+      guard status == 0 || status >= 200 && ![204, 205, 304].contains(status) else {
+        throw ConfigurationError("'\(value)' is no status of an answer with an image")
+      }
+      settings.change { $0.placeholderStatus = status == 0 ? nil : status }
+    } show: {
+      "\($0.configuration.placeholderStatus ?? 0)"
+    },
+    custom("PLACEHOLDER_TTL", "The max-age of answers with that image; empty for the errors' own.") {
+      (settings, value) throws(ConfigurationError) in
+      let age = value.isEmpty ? nil : try SettingValues.duration(value)
+      settings.change { $0.placeholderAge = age }
+    } show: {
+      $0.configuration.placeholderAge.map { SettingValues.text($0) } ?? ""
+    },
     text("CORS_ORIGIN", \.allowedOrigin, "The value of Access-Control-Allow-Origin."),
     text("PURGE_TOKEN", \.purgeToken, "The token of DELETE and PURGE; empty refuses both.", isSecret: true),
     text("METRICS_TOKEN", \.metricsToken, "The token of /metrics; empty needs none.", isSecret: true),

@@ -137,6 +137,9 @@ public struct Settings: Sendable {
     if configuration.urls.keys.isEmpty || configuration.urls.allowsUnsigned {
       warnings.append("URLs need no signature, so anybody can ask for anything; set VITRINE_KEY and VITRINE_SALT")
     }
+    if configuration.urls.sourceKey != nil, configuration.urls.keys.isEmpty || configuration.urls.allowsUnsigned {
+      warnings.append("whoever tries many URLs can read encrypted sources, since URLs need no signature")
+    }
     if configuration.cacheFolder == nil, shared == nil {
       warnings.append("nothing is kept on disk; set VITRINE_CACHE_DIR")
     }

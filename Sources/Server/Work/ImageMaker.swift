@@ -12,7 +12,7 @@ struct ImageMaker: Sendable {
   /// The traces that sources are told of; `nil` for none.
   private let traces: SourceTraces?
   private let clock: any TimeSource
-  /// The image for errors.
+  /// The image for errors, if that is a file.
   private let placeholder: Data?
   /// The same as it was encoded, by options and format: errors may be many.
   private let placeholders: MemoryCache<Rendered>
@@ -28,7 +28,7 @@ struct ImageMaker: Sendable {
     (self.pipeline, self.budget, self.bodies, self.traces) = (pipeline, budget, bodies, traces)
     clock = configuration.clock
     placeholders = MemoryCache(costLimit: 4 << 20, clock: clock)
-    guard let path = configuration.placeholder else {
+    guard let path = configuration.placeholder, !path.contains("://") else {
       placeholder = nil
       return
     }
@@ -60,20 +60,31 @@ struct ImageMaker: Sendable {
       }
     } catch {
       var refusal = error.refusal
-      refusal.placeholder = await standIn(order, for: error)
+      refusal.placeholder = await standIn(order, for: error, client)
       return .failure(refusal)
     }
   }
 
   /// Returns the image for errors in the size that was asked for.
-  private func standIn(_ order: Order, for error: LoadError) async -> Rendered? {
-    guard let placeholder, order.kind == .image, error.code != .overloaded, !error.isCancellation else { return nil }
-    let key = CacheKey { $0.append(order.variant) }
-    if let known = placeholders.value(for: key) { return known }
+  private func standIn(_ order: Order, for error: LoadError, _ client: ByteString) async -> Rendered? {
+    guard order.kind == .image, error.code != .overloaded, !error.isCancellation else { return nil }
+    if let fallback = order.fallback, let image = await standIn(order, fallback, client) { return image }
+    guard let placeholder else { return nil }
     var request = order.request
     request.source = .data(placeholder, id: "placeholder")
     request.cacheAccess = .none
-    guard let image = try? await pipeline.encoded(for: request, as: order.encoding),
+    return await standIn(order, Fallback(url: "", request: request), client)
+  }
+
+  private func standIn(_ order: Order, _ fallback: Fallback, _ client: ByteString) async -> Rendered? {
+    let key = CacheKey { key in
+      key.append(order.variant)
+      key.append(fallback.url)
+    }
+    if let known = placeholders.value(for: key), known.isFresh(at: clock.now) { return known }
+    budget.begin(fallback.url, for: client)
+    defer { budget.end(fallback.url) }
+    guard let image = try? await pipeline.encoded(for: fallback.request, as: order.encoding),
       let rendered = Rendered(image, for: order, at: clock.now, nil, bodies)
     else { return nil }
     placeholders.store(rendered, for: key, cost: rendered.body.count + 1024)

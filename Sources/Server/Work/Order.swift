@@ -20,7 +20,16 @@ struct Order: Sendable {
   var variant = ""
   var request: ImageRequest
   var encoding: ImageEncoding
+  /// What is loaded if there is an error; `nil` for nothing.
+  var fallback: Fallback?
   var terms = AnswerTerms()
+}
+
+/// A source that is shown if the requested one cannot be.
+struct Fallback: Sendable {
+  /// The URL that is loaded, in canonical form.
+  let url: String
+  let request: ImageRequest
 }
 
 /// The circumstances of one request, which another request for the same image does not share.

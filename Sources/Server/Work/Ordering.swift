@@ -9,9 +9,12 @@ struct Ordering: Sendable {
   private let negotiation: Negotiation.Configuration
   private let watermark: Bitmap?
   private let showsDamaged: Bool
+  private let rasterizesDrawings: Bool
+  /// The source for errors; `nil` for none, or a file.
+  private let placeholder: ThumbnailRequest.Source?
 
   init(_ configuration: ThumbnailServer.Configuration, _ pipeline: ImagePipeline) throws(ServerError) {
-    showsDamaged = configuration.showsDamaged
+    (showsDamaged, rasterizesDrawings) = (configuration.showsDamaged, configuration.rasterizesDrawings)
     var settings = configuration.urls
     settings.sources.allowsLocalFiles = configuration.localRoot != nil
     settings.sources.addressGuard = configuration.addressGuard
@@ -24,6 +27,7 @@ struct Ordering: Sendable {
     } catch {
       throw ServerError(error.description)
     }
+    placeholder = try Self.placeholder(configuration, settings.sources)
     var negotiation = configuration.negotiation
     negotiation.formats.removeAll { !encoders.contains($0) }
     (negotiation.maxSide, negotiation.maxPixels) = (settings.maxSide, settings.maxPixels)
@@ -36,6 +40,23 @@ struct Ordering: Sendable {
       watermark = try pipeline.configuration.decoders.decode(try FileContents.at(path), DecodeOptions()).bitmap
     } catch {
       throw ServerError("the watermark \(path) cannot be used: \(error)")
+    }
+  }
+
+  /// Returns the source for errors, which the operator names, so that it need not be among the allowed ones.
+  private static func placeholder(
+    _ configuration: ThumbnailServer.Configuration,
+    _ rules: SourceRules,
+  ) throws(ServerError) -> ThumbnailRequest.Source? {
+    guard let text = configuration.placeholder, text.contains("://") else { return nil }
+    var rules = rules
+    (rules.prefixes, rules.allowsURLs, rules.replacements) = ([], true, [])
+    do throws(RequestError) {
+      let source = try rules.source(text)
+      _ = try Self.source(source)
+      return source
+    } catch {
+      throw ServerError("the placeholder \(text) cannot be used: \(error.reason ?? error.text)")
     }
   }
 
@@ -68,18 +89,30 @@ struct Ordering: Sendable {
       )
     }
     let headers = HTTPFields(negotiation.consultedFields.compactMap { name in request[name].map { (name, $0) } })
-    let choice = Negotiation.choose(asked, headers: headers, negotiation)
+    var choice = Negotiation.choose(asked, headers: headers, negotiation)
+    // A source that is named like a picture shares its thumbnails with requests that name their format.
+    if asked.format == nil, !rasterizesDrawings, asked.source.namedFormat ?? .svg == .svg {
+      choice.options.passedOn.insert(.svg)
+    }
     // The same picture, whatever the name under which it is saved.
     var shared = choice
     (shared.options.isAttachment, shared.options.fileName) = (false, nil)
     var request = source(try choice.options.imageRequest(for: .url(""), watermark: watermark))
     request.acceptsPartial = showsDamaged
+    let other = asked.fallback ?? placeholder
+    let fallback = try other.map { other throws(RequestError) in
+      let (source, url, _) = try Self.source(other)
+      return Fallback(url: url, request: source(request))
+    }
     return Order(
-      key: ByteString("\(shared.canonical) \(asked.source.identifier)"),
+      key: ByteString(
+        "\(shared.canonical) \(asked.source.identifier)\(asked.fallback.map { " \($0.identifier)" } ?? "")"
+      ),
       url: url,
       variant: shared.canonical,
       request: request,
       encoding: choice.encoding,
+      fallback: fallback,
       terms: AnswerTerms(
         vary: choice.vary,
         expires: asked.expires,

@@ -193,14 +193,20 @@ final class ThumbnailService: RequestAnswering {
   private func refuse(_ refusal: Refusal, _ exchange: Exchange, _ terms: AnswerTerms = AnswerTerms()) -> Answer {
     var fields = rules.harmless
     // A short freshness keeps a proxy from asking again at once.
-    fields.append((name: "Cache-Control", value: refusal.status == 404 ? "public, max-age=10" : "no-store"))
+    var age = refusal.status == 404 ? "public, max-age=10" : "no-store"
     if refusal.status == 503 { fields.append((name: "Retry-After", value: "1")) }
+    if refusal.placeholder != nil, let own = configuration.placeholderAge {
+      age = "public, max-age=\(own.components.seconds)"
+    }
+    fields.append((name: "Cache-Control", value: age))
     var answer: Answer
     if let placeholder = refusal.placeholder {
       // It has the form that was asked for.
       if let vary = AnswerRules.vary(terms) { fields.append(vary) }
       fields.append((name: "Content-Type", value: placeholder.mediaType))
-      answer = Answer(status: refusal.status, fields: fields, body: placeholder.body)
+      fields.append((name: "Fallback-Image", value: "1"))
+      let status = configuration.placeholderStatus ?? refusal.status
+      answer = Answer(status: status, fields: fields, body: placeholder.body)
     } else {
       answer = .text(refusal.status, "\(refusal.text) (request \(exchange.id))", fields: fields)
     }

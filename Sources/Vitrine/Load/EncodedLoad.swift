@@ -5,8 +5,8 @@ import VitrineRuntime
 
 /// The load of an image as a file: from disk, or encoded from the image, once for all callers.
 ///
-/// If metadata of the original is wanted, the original's bytes are fetched first, and served as they are where nothing
-/// has to change.
+/// If metadata of the original is wanted, or originals of some formats are passed on, the original's bytes are fetched
+/// first, and served as they are where nothing has to change.
 ///
 /// Equal encodings give the same bytes for the same picture, whatever the caches hold. So nothing is encoded from
 /// pixels that were stored with losses or resampled from others (``ImageRequest/requiresExactPixels``).
@@ -134,12 +134,12 @@ struct EncodedLoad: Sendable {
   }
 
   private func make(_ original: StoredOriginal) async throws(LoadError) -> Made {
-    guard encoding.metadata == .strip else { return try await make(of: try await fetch(original)) }
+    guard !encoding.needsOriginal else { return try await make(of: try await fetch(original)) }
     return try await shared(try await image(.unknown, request), nil)
   }
 
   private func make(of bytes: FetchedBytes) async throws(LoadError) -> Made {
-    guard encoding.metadata != .strip else { return try await shared(try await image(of: bytes, request), nil) }
+    guard encoding.needsOriginal else { return try await shared(try await image(of: bytes, request), nil) }
     var bytes = bytes
     var changes = 0
     while true {
@@ -182,7 +182,11 @@ struct EncodedLoad: Sendable {
       guard let info = try? decoders.info(of: bytes.data, limits: limits) else {
         return .metadata(nil, hasGainMap: false)
       }
-      if request.isAnswered(by: info, as: encoding, context.configuration.encoders) { return .original(info) }
+      if encoding.passesOn(info.format, bytes.data)
+        || request.isAnswered(by: info, as: encoding, context.configuration.encoders)
+      {
+        return .original(info)
+      }
       let hasGainMap =
         context.configuration.encoders.keepsGainMap(encoding)
         && (info.dynamicRange == .high || info.gainMapHeadroom(in: bytes.data) != nil)

@@ -28,6 +28,103 @@ struct PathTests {
     )
   }
 
+  /// As `openssl enc` encrypts, behind its initialization vector.
+  @Test(arguments: [
+    ("000102030405060708090a0b0c0d0e0f", "8PHy8_T19vf4-fr7_P3-_-SsEU_k1wkOJEKhpYGUm3rz6uMN_ZHhHjIQLwe5Z463"),
+    (
+      "000102030405060708090a0b0c0d0e0f1011121314151617",
+      "8PHy8_T19vf4-fr7_P3-_2qniC-Vf3VorVH2O8Du1NfADgvdKONoYZ_hg4bW-qAz",
+    ),
+    (
+      "1eb5b0e971ad7f45324c1bb15c947cb207c43152fa5c6c7f35c4f36e0c18e0f1",
+      "8PHy8_T19vf4-fr7_P3-_4HpzBzDVw2kE4oYZJBopWEndTz1bYAunoqkchJfKzTu",
+    ),
+  ])
+  func anEncryptedSourceIsRead(digits: String, text: String) throws {
+    let key = try SourceKey(digits)
+    let urls = try ThumbnailURLs { $0.sourceKey = key }
+    for path in [text, "\(text)==", "\(text.prefix(9))/\(text.dropFirst(9))"] {
+      #expect(try urls.request(path: "/_/w:30/enc/\(path)").source == .url("http://example.com/cat.jpg"))
+      #expect(try urls.request(path: "/_/w:30/enc/\(path).png").format == .png)
+    }
+    // Whatever is wrong, only that is said.
+    let cut = [String(text.dropLast(1)), String(text.prefix(43)), "", "AAAA", "!", "\(text.dropLast(4))AAAA"]
+    for wrong in cut {
+      let refusal = urls.refusal(of: "/_/w:30/enc/\(wrong)")
+      #expect(refusal == RequestError(400, "the encrypted source cannot be read"), "\(wrong)")
+    }
+    let other = try ThumbnailURLs { $0.sourceKey = try SourceKey(String(digits.reversed())) }
+    #expect(other.refusal(of: "/_/w:30/enc/\(text)")?.text == "the encrypted source cannot be read")
+  }
+
+  @Test
+  func aSourceIsEncryptedWithTheRulesOfAPlainOne() throws {
+    let key = try SourceKey(String(repeating: "5a", count: 32))
+    let urls = try ThumbnailURLs { ($0.sourceKey, $0.sources.prefixes) = (key, [try SourcePrefix("example.com")]) }
+    for source in ["http://example.com/", "http://example.com/a%2520b", "http:/example.com/%40.png"] {
+      for format in ["", "@webp", "@"] {
+        let plain = "/_/w:30/-/bl:2/plain/\(source)\(format)"
+        let encrypted = try key.encryptingSource(of: plain)
+        #expect(encrypted.hasPrefix("/_/w:30/-/bl:2/enc/") && !encrypted.contains("example"))
+        #expect(try encrypted == key.encryptingSource(of: plain))
+        #expect(try urls.request(path: encrypted) == urls.request(path: plain))
+      }
+    }
+    #expect(urls.refusal(of: try key.encryptingSource(of: "/_/w:1/plain/http://other.example/"))?.status == 403)
+    #expect(throws: RequestError.self) { try key.encryptingSource(of: "/_/w:1/aHR0cDovL2V4YW1wbGUuY29tL2NhdC5qcGc") }
+    #expect(throws: RequestError.self) { try key.encryptingSource(of: "/_/w:1/plain/http://example.com/%zz") }
+    #expect(!"\(key)".contains("5a") && !String(reflecting: key).contains("90"))
+  }
+
+  @Test(arguments: [
+    ("w:30/-/t:10", "w:30/-/t:10::0:0"),
+    ("w:30/-/-/bl:2/-", "w:30/-/bl:2"),
+    ("-/w:30", "-/w:30"),
+    ("-/-", ""),
+    // The options of the file are those of all of it.
+    ("w:30/-/q:5/w:20", "w:30/q:5/-/w:20"),
+    // imgproxy's example: the pipelines of a preset go on with those of the URL.
+    ("pr:test/dpr:2/-/h:500", "w:300/h:300/dpr:2/-/w:200/h:500/-/w:100/h:200"),
+    ("w:9/-/pr:test", "w:9/-/w:300/h:300/-/w:200/h:200/-/w:100/h:200"),
+  ])
+  func pipelinesFollowOneAnother(path: String, options: String) throws {
+    let urls = try ThumbnailURLs { $0.presets = ["test": "w:300/h:300/-/w:200/h:200/-/w:100/h:200"] }
+    #expect(try urls.request(path: "/_/\(path)/plain/\(Self.cat)").options.canonical == options)
+  }
+
+  @Test
+  func presetsAloneMayHavePipelines() throws {
+    let urls = try ThumbnailURLs { ($0.allowsOnlyPresets, $0.presets) = (true, ["a": "w:10", "b": "bl:2/-/w:5"]) }
+    #expect(try urls.request(path: "/_/a/-/b/plain/\(Self.cat)").options.canonical == "w:10/-/bl:2/-/w:5")
+    #expect(urls.refusal(of: "/_/a/-/plain/\(Self.cat)")?.status == 400)
+  }
+
+  @Test
+  func aLimitOfTheResultIsOneOfAllPipelines() throws {
+    let urls = try ThumbnailURLs { $0.maxResultSide = 1000 }
+    let canonical = try urls.request(path: "/_/w:30/-/mrd:2000/-/mrd:9/plain/\(Self.cat)").options.canonical
+    #expect(canonical == "w:30/mrd:1000/-/mrd:1000/-/mrd:9")
+  }
+
+  @Test(
+    arguments: [
+      ("skp:gif:svg", "", ["gif", "svg"]), ("skp:jpg", "@jpg", ["jpeg"]), ("skp:gif:jpg", "@jpg", ["jpeg"]),
+      ("skp:gif", "@png", []), ("skp:gif/skp:", "", []), ("w:1", "", []),
+    ] as [(String, String, Set<String>)]
+  )
+  func aFileIsPassedOnUnlessAnotherFormatIsAskedFor(option: String, ending: String, formats: Set<String>) throws {
+    let options = try ThumbnailURLs().request(path: "/_/\(option)/plain/\(Self.cat)\(ending)").options
+    #expect(Set(options.passedOn.map(\.name)) == formats)
+    #expect(Set(options.encoding(as: nil).passedOn.map(\.name)) == formats)
+  }
+
+  @Test
+  func aSourceForErrorsIsRead() throws {
+    let path = "/_/fallback_image_url:aHR0cDovL2V4YW1wbGUuY29tL2NhdC5qcGc/plain/\(Self.cat)"
+    #expect(try ThumbnailURLs().request(path: path).fallback == .url("http://example.com/cat.jpg"))
+    #expect(try ThumbnailURLs().request(path: "/_/fiu:/plain/\(Self.cat)").fallback == nil)
+  }
+
   @Test(arguments: [
     ("rs:fit:300:200", "w:300/h:200"),
     ("resize:fill:300:200:1:1", "rt:fill/w:300/h:200/el:1/ex:1:ce"),
@@ -137,7 +234,14 @@ struct PathTests {
     ("/_/rs:fit:1:1", 400, "the source is missing"),
     ("/_/rs:fit:1:1/plain", 400, "the source is missing"),
     ("/_/rs:fit:1:1/plain/", 400, "the source is missing"),
-    ("/_/rs:fit:1:1/enc/abc", 400, "encrypted"),
+    ("/_/rs:fit:1:1/enc/abc", 400, "no key for encrypted sources"),
+    ("/_/w:1/-/w:2/-/w:3/-/w:4/-/w:5/plain/http://example.com/", 400, "more than 4 pipelines"),
+    ("/_/w:1/-/w:9000/plain/http://example.com/", 400, "longer than 8192"),
+    ("/_/w:1/-", 400, "the source is missing"),
+    ("/_/skp:gif:nope/plain/http://example.com/", 400, "takes formats of sources, not 'nope'"),
+    ("/_/fiu:!/plain/http://example.com/", 400, "takes a source in base64"),
+    ("/_/fiu:aHR0cDovLzEyNy4wLjAuMS8/plain/http://example.com/", 403, "not allowed"),
+    ("/_/raw:1/plain/http://example.com/", 400, "'skip_processing'"),
     ("/_/wdth:100/plain/http://example.com/", 400, "unknown option 'wdth'"),
     ("/_/W:100/plain/http://example.com/", 400, "unknown option 'W'"),
     ("/_/w:100:1/plain/http://example.com/", 400, "'w' takes at most 1"),
@@ -183,7 +287,7 @@ struct PathTests {
     ("/_/plain/data:image/png;base64,AAAA", 400, "not an http or https URL"),
     ("/_/plain/http://user:secret@example.com/", 400, "the format"),
     ("/_/plain/http://user%40example.com/", 400, "user names"),
-    ("/_/raw:1/plain/http://example.com/", 400, "'raw' is not supported: originals are not passed on"),
+    ("/_/raw:1/plain/http://example.com/", 400, "'raw' is not supported: name the formats"),
     ("/_/mb:1000/plain/http://example.com/", 400, "'mb' is not supported"),
     ("/_/pix:5/plain/http://example.com/", 400, "'pix' is not supported"),
     ("/_/wm:0.5:re:-1/plain/http://example.com/", 400, "'wm' takes no negative distance between pictures, not '-1'"),

@@ -142,6 +142,26 @@ struct RenderingTests {
   }
 
   @Test
+  func eachPipelineStartsFromTheResultOfTheOneBefore() throws {
+    let picture = Self.picture(80, 40)
+    for (first, second) in [
+      ("w:40", "rs:fill:10:20/g:we"), ("c:20:20:ea", "rot:90/pd:2"),
+      ("rs:fill:30:30/pd:5/bg:ffffff", "w:20/h:20/dpr:0.5"),
+      ("rot:90", "w:10"), ("ex:1/s:100:100", "t:5"), ("w:20", "dpr:2/w:30/el:1/pd:1"),
+    ] {
+      let one = try thumbnail(try thumbnail(picture, first), "-/\(second)")
+      let both = try thumbnail(picture, "\(first)/-/\(second)")
+      #expect((one.width, one.height) == (both.width, both.height), "\(first) \(second)")
+      #expect(one.content == both.content, "\(first) \(second)")
+      let alone = try thumbnail(try thumbnail(picture, first), second)
+      #expect((alone.width, alone.height) == (both.width, both.height), "\(first) \(second)")
+    }
+    let marked = try thumbnail(picture, "w:40/wm:1:nowe/-/wm:1:soea", watermark: Self.picture(2, 2))
+    #expect((marked[0, 0].x, marked[39, 19].x) == (0, 255) && marked[38, 18].x == 0)
+    #expect(throws: RequestError.self) { try thumbnail(picture, "w:4/-/wm:1") }
+  }
+
+  @Test
   func framesPagesAndColorsReachTheDecoder() throws {
     func request(_ text: String) throws -> ImageRequest {
       try ThumbnailURLs().request(path: "/_/\(text)/plain/http://example.com/").options

@@ -30,6 +30,9 @@ struct SourceTests {
     ("https://*/*/=https://new.org/", "https://a.org/b/c/d.jpg", "https://new.org/c/d.jpg"),
     ("h*=https://new.org/?=", "https://a", "https://new.org/?=//a"),
     ("**=https://new.org/", "a", "https://new.org/"),
+    ("mine://*/=https://new.org/${1}/images/", "mine://items/a.jpg", "https://new.org/items/images/a.jpg"),
+    ("*-*.*/=https://new.org/${3}/${2}/${1}/", "a-b-c.d/e", "https://new.org/d/c/a-b/e"),
+    ("*a*/=https://new.org/${1}.${2}/", "${2}a-/e", "https://new.org/$%7B2%7D.-/e"),
   ])
   func theBeginningOfASourceIsReplaced(rule: String, source: String, expected: String?) throws {
     var rules = SourceRules()
@@ -44,6 +47,21 @@ struct SourceTests {
   @Test(arguments: ["", "a", "=b"])
   func whatIsNoReplacementIsAnError(text: String) {
     #expect(throws: ConfigurationError.self) { try SourceReplacement(text) }
+  }
+
+  @Test
+  func objectsOfGoogleAreReadLikeAmazonsAndOtherCloudsAreNamed() throws {
+    var rules = SourceRules()
+    rules.buckets = ["photos"]
+    #expect(try rules.source("gs://photos/a b/cat.jpg") == rules.source("s3://photos/a b/cat.jpg"))
+    #expect(status("gs://others/cat.jpg", rules) == 403)
+    #expect(status("gs://photos", rules) == 400)
+    rules.base = "gs://photos/"
+    #expect(try rules.source("cat.jpg") == rules.source("s3://photos/cat.jpg"))
+    for (source, name) in [("abs://photos/cat.jpg", "Azure"), ("swift://account/photos/cat.jpg", "Swift")] {
+      let error = #expect(throws: RequestError.self) { try rules.source(source) }
+      #expect(error?.text == "sources in \(name) are not supported; use the https URL of the object")
+    }
   }
 
   @Test

@@ -340,6 +340,24 @@ struct EncodedTests {
     if imageFirst { #expect(await parts.diskCache.entries().count == 3) }
   }
 
+  @Test(arguments: [MetadataPolicy.strip, .keep])
+  func anOriginalOfANamedFormatIsPassedOn(metadata: MetadataPolicy) async throws {
+    serve()
+    let pipeline = start()
+    var encoding = ImageEncoding.jpeg().metadata(metadata)
+    let made = try await pipeline.encoded(for: request, as: encoding)
+    encoding.passedOn = [.gif]
+    #expect(try await pipeline.encoded(for: request, as: encoding).data == made.data)
+    encoding.passedOn = [.gif, .png]
+    let image = try await pipeline.encoded(for: request, as: encoding)
+    #expect(image.isOriginal && image.format == .png && image.data == file)
+    await pipeline.cache.flush()
+    // From disk, and not as the file that was made before.
+    let again = try await start().encoded(for: request, as: encoding)
+    #expect(again.data == file && again.origin == .disk)
+    #expect(parts.loader.counts.loads == 1)
+  }
+
   @Test
   func aPolicyOfOriginalsKeepsNoFile() async throws {
     serve()

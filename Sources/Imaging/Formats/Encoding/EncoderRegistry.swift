@@ -173,7 +173,9 @@ public struct EncoderRegistry: Sendable {
       }
     let limits = animationLimits
     let bound = limits == AnimationLimits() ? "" : " frames \(limits.frameCount) \(limits.pixelCount)"
-    return encoding.metadata == .strip ? format + bound : "\(format)\(bound) \(encoding.metadata.identifier)"
+    let passedOn = encoding.passedOn.map(\.name).sorted().joined(separator: ",")
+    return format + bound + (encoding.metadata == .strip ? "" : " \(encoding.metadata.identifier)")
+      + (passedOn.isEmpty ? "" : " passing \(passedOn)")
   }
 
   /// Returns `true` if an encoding writes gain maps.

@@ -1,4 +1,4 @@
-import VitrineRuntime
+package import VitrineRuntime
 
 /// A choice of format, options and metadata for encoding.
 ///
@@ -15,6 +15,11 @@ public struct ImageEncoding: Sendable, Hashable {
   ///
   /// Defaults to ``MetadataPolicy/strip``: none but what the pixels mean.
   public var metadata = MetadataPolicy.strip
+  /// The formats of originals that are the answer as they are, whatever size, processors and format are asked for.
+  ///
+  /// Defaults to none. An `ImagePipeline` heeds it; encoders have no original. A drawing that gzip has compressed is not
+  /// passed on, since few readers of files know how to inflate it.
+  public var passedOn: Set<ImageFormat> = []
 
   private let choice: Choice
 
@@ -92,9 +97,10 @@ public struct ImageEncoding: Sendable, Hashable {
     return other
   }
 
-  /// Compares formats, options and metadata.
+  /// Compares formats, options, metadata, and the formats that are passed on.
   public static func == (left: Self, right: Self) -> Bool {
-    left.metadata == right.metadata && left.choice.identifier.utf8.elementsEqual(right.choice.identifier.utf8)
+    (left.metadata, left.passedOn) == (right.metadata, right.passedOn)
+      && left.choice.identifier.utf8.elementsEqual(right.choice.identifier.utf8)
   }
 
   /// Hashes format and options.
@@ -116,6 +122,14 @@ public struct ImageEncoding: Sendable, Hashable {
       }
       return .several(named: choices(preferred), common: choices(ImageFormat.common))
     }
+  }
+
+  /// A Boolean value that indicates whether the encoding depends on the original's bytes, and not on the picture alone.
+  package var needsOriginal: Bool { metadata != .strip || !passedOn.isEmpty }
+
+  /// Returns `true` if an original of a format is the answer as it is.
+  package func passesOn(_ format: ImageFormat, _ data: Data) -> Bool {
+    passedOn.contains(format) && !data.starts(with: Gzip.signature)
   }
 
   enum Candidates {

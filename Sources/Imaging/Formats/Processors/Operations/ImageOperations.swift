@@ -124,7 +124,19 @@ public struct ImageOperations: Sendable, Hashable {
   /// - Throws: ``ImageOperationError`` if a picture is missing.
   public func plan(pictures: [String: Bitmap] = [:]) throws(ImageOperationError) -> Plan {
     let context = context(pictures)
-    let isSimple = isSimple(context)
+    return try plan(context, isSimple: isSimple(context))
+  }
+
+  /// Returns the processors of the operations for an image that is decoded already.
+  ///
+  /// - Parameter pictures: Pictures by the names that `watermark` gives them. Defaults to none.
+  /// - Returns: The processors, in order.
+  /// - Throws: ``ImageOperationError`` if a picture is missing.
+  public func processors(pictures: [String: Bitmap] = [:]) throws(ImageOperationError) -> [ImageProcessor] {
+    try plan(context(pictures), isSimple: false).processors
+  }
+
+  private func plan(_ context: ImageOperation.Context, isSimple: Bool) throws(ImageOperationError) -> Plan {
     let size = isSimple ? context.box.size(turn) : nil
     let before = try make(ImageOperation.beforeResize, context)
     let resizing = isSimple ? [] : [context.box.resizing]
