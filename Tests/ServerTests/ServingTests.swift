@@ -255,7 +255,8 @@ struct ServingTests {
       #expect(try DecoderRegistry.standard.info(of: body).width == 6)
     }
     #expect(loader.requests.count { $0.url.string == "http://images.invalid/sign.png" } == 1)
-    #expect(server.metrics.counts.byError.values.reduce(0, +) == 2)
+    // They are counted once they are sent.
+    try await until { server.metrics.counts.byError.values.reduce(0, +) == 2 }
     await server.server.stop()
   }
 
