@@ -297,9 +297,9 @@ class Plan:
         if options.kind == "fill-down" and not options.enlarges:
             x, y = target[0] / scaled[0], target[1] / scaled[1]
             if x > y and x > 1:
-                crop = (scaled[0], rounded(scaled[0] * target[1] / target[0]))
+                crop = (scaled[0], max(1, rounded(scaled[0] * target[1] / target[0])))
             elif y > x and y > 1:
-                crop = (rounded(scaled[1] * target[0] / target[1]), scaled[1])
+                crop = (max(1, rounded(scaled[1] * target[0] / target[1])), scaled[1])
         kept = [min(side, part) if part else side for side, part in zip(scaled, crop)]
         shape = (0, 0)
         if options.shape and all(target):
