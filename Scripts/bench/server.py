@@ -5,9 +5,10 @@ so that each request of a miss has a name of its own. CPU time is that of the se
 highest of each process since its start (VmHWM), and for vitrine-server its own process apart from the workers.
 SECONDS_EACH (5) is the time of each run; FORMATS (jpg webp avif, and hits), KINDS (jpg progressive png webp) of sources,
 CONNECTIONS (1 16 64) and PEERS (vitrine pyvips thumbor) narrow it. A run of `flat` loads vitrine-server for FLAT_SECONDS (300)
-instead, and prints its memory on the way.
+instead, and prints its memory on the way; one of `greedy` prints the waits of a client beside one that asks for too much.
 """
 
+import http.client
 import math
 import os
 import re
@@ -15,6 +16,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import urllib.request
 
@@ -172,10 +174,63 @@ def flat():
         target.stop()
 
 
+def greedy():
+    """Prints how long new small thumbnails of one client take, alone and beside 60 connections of another for AVIF of 12 MP."""
+    import pyvips
+    large = pyvips.Image.new_from_file(kinds["jpg"][-1]).thumbnail_image(4000, height=3000, size="force")
+    large.jpegsave(os.path.join(sources, "greedy-0.jpg"), Q=90)
+    for number in range(1, 60):
+        os.link(os.path.join(sources, "greedy-0.jpg"), os.path.join(sources, f"greedy-{number}.jpg"))
+    target, is_over = Server("vitrine"), threading.Event()
+
+    def ask(connection, path):
+        connection.request("GET", path)
+        answer = connection.getresponse()
+        answer.read()
+        return answer.status
+
+    def connect(address):
+        return http.client.HTTPConnection("127.0.0.1", target.port, timeout=600, source_address=(address, 0))
+
+    def load(number):
+        connection, height = connect("127.0.0.2"), 3000
+        try:
+            while not is_over.is_set():
+                height -= 1
+                ask(connection, f"/_/rs:force:4000:{height}/plain/local:///greedy-{number}.jpg@avif")
+        except OSError:
+            pass  # The server has ended.
+
+    def waits(name, seconds, connection):
+        times, end, failed = [], time.monotonic() + seconds, 0
+        while time.monotonic() < end:
+            start, height = time.monotonic(), 100 + len(times) % 200
+            failed += ask(connection, f"/_/rs:force:200:{height}/q:{60 + len(times) // 200}/plain/local:///{names['jpg'][0]}@jpg") != 200
+            times.append((time.monotonic() - start) * 1000)
+            time.sleep(0.05)
+        times.sort()
+        shares = " ".join(f"{times[min(len(times) - 1, int(len(times) * share))]:>8.0f}" for share in (0.5, 0.9, 0.99, 1))
+        print(f"{name:<22} {len(times):>8} {shares}" + (f"  {failed} failed" if failed else ""), flush=True)
+
+    try:
+        print("Waits of one client for new JPEGs of 200 pixels, in ms, beside another's 60 connections for AVIF of 12 megapixels\n"
+              f"{'':<22} {'answers':>8} {'median':>8} {'90 %':>8} {'99 %':>8} {'longest':>8}")
+        connection = connect("127.0.0.1")
+        waits("alone", 5, connection)
+        threads = [threading.Thread(target=load, args=(number,), daemon=True) for number in range(60)]
+        for thread in threads:
+            thread.start()
+        time.sleep(2)
+        waits("beside the other", max(20, SECONDS), connection)
+    finally:
+        is_over.set()
+        target.stop()
+
+
 head = (f"{'server':<9} {'conn':>4} {'req/s':>9} {'p50 ms':>9} {'p99 ms':>9} {'CPU ms':>9} {'peak MB':>7} {'all MB':>7}")
 print(f"Thumbnails of {SIZE} pixels, {SECONDS} s each, wrk on the same cores.")
 print("peak MB is of the server's first process, all MB of it and its workers; CPU ms is of all, a request.\n")
-for form in [form for form in FORMATS if form not in ("hits", "flat")]:
+for form in [form for form in FORMATS if form not in ("hits", "flat", "greedy")]:
     for kind in [kind for kind in KINDS if names[kind]] if form == "jpg" else ["jpg"]:
         print(f"Misses: {kind} to {form}\n{head}   PSNR")
         for peer in PEERS:
@@ -192,6 +247,8 @@ for form in [form for form in FORMATS if form not in ("hits", "flat")]:
         print(flush=True)
 if "flat" in FORMATS:
     flat()
+if "greedy" in FORMATS:
+    greedy()
 if "hits" in FORMATS:
     print(f"Hits: 100 thumbnails as jpg\n{head}")
 for peer in PEERS if "hits" in FORMATS else []:

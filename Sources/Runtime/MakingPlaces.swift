@@ -1,8 +1,8 @@
 /// The places of images that are made to be encoded.
 ///
 /// An image has its place from before its decode until it has been encoded, so that pictures do not pile up between
-/// the two; an image that waits for its bytes has none. Lanes, such as the clients of a server, get places in turns: a
-/// lane with a thousand images delays the first image of another lane by one.
+/// the two; an image that waits for its bytes has none. Lanes, such as the clients of a server, get places in turns. A
+/// lane that has none does not wait while a few guests' places are free: one image may take seconds to be encoded.
 package final class MakingPlaces: Sendable {
   package enum Entry {
     case place(MakingPlace)
@@ -18,7 +18,11 @@ package final class MakingPlaces: Sendable {
   }
 
   private struct State {
+    /// The places that are taken, beside those of guests.
     var taken = 0
+    var guests = 0
+    /// The number of places of each lane that has any.
+    var shares: [ByteString: Int] = [:]
     /// The bytes of the pictures in the places.
     var bytes = 0
     var waiting = 0
@@ -29,6 +33,7 @@ package final class MakingPlaces: Sendable {
   }
 
   private let limit: Int
+  private let guestLimit: Int
   private let byteLimit: Int
   private let queueLimit: Int
   private let state = Lock(State())
@@ -37,22 +42,22 @@ package final class MakingPlaces: Sendable {
   ///
   /// - Parameters:
   ///   - limit: The number of places.
+  ///   - guestLimit: The number of further places, for lanes that have none.
   ///   - byteLimit: The total bytes of pictures at which no further image begins.
   ///   - queueLimit: The maximum number of images that wait; `nil` for no limit.
-  package init(limit: Int, byteLimit: Int, queueLimit: Int?) {
-    (self.limit, self.byteLimit, self.queueLimit) = (limit, byteLimit, queueLimit ?? .max)
+  package init(limit: Int, guestLimit: Int, byteLimit: Int, queueLimit: Int?) {
+    (self.limit, self.guestLimit) = (limit, guestLimit)
+    (self.byteLimit, self.queueLimit) = (byteLimit, queueLimit ?? .max)
   }
 
   /// The number of places that are taken.
-  package var count: Int { state.withLock { $0.taken } }
+  package var count: Int { state.withLock { $0.taken + $0.guests } }
 
   /// Takes a place, or waits for one in a lane; `begin` is called only in that case, from any thread.
   package func enter(_ lane: ByteString, _ begin: @escaping @Sendable (MakingPlace) -> Void) -> Entry {
     state.withLock { state in
-      if state.waiting == 0, hasRoom(state) {
-        state.taken += 1
-        return .place(MakingPlace(of: self))
-      }
+      if state.waiting == 0, hasRoom(state) { return .place(take(for: lane, &state)) }
+      if hasRoomForGuest(lane, state) { return .place(take(for: lane, isGuest: true, &state)) }
       guard state.waiting < queueLimit else { return .full }
       state.lastNumber += 1
       state.waiting += 1
@@ -78,27 +83,58 @@ package final class MakingPlaces: Sendable {
     withExtendedLifetime(left) {}
   }
 
-  fileprivate func change(bytes: Int, places: Int) {
-    let begins = state.withLock { state in
-      state.bytes += bytes
-      state.taken += places
-      return next(&state)
-    }
-    for begin in begins { begin(MakingPlace(of: self)) }
+  fileprivate func change(bytes: Int) {
+    begin(
+      state.withLock { state in
+        state.bytes += bytes
+        return next(&state)
+      }
+    )
+  }
+
+  /// Takes back a place.
+  fileprivate func end(of lane: ByteString, isGuest: Bool, bytes: Int) {
+    begin(
+      state.withLock { state in
+        state.bytes -= bytes
+        if isGuest { state.guests -= 1 } else { state.taken -= 1 }
+        let share = (state.shares[lane] ?? 1) - 1
+        state.shares[lane] = share == 0 ? nil : share
+        return next(&state)
+      }
+    )
   }
 
   private func hasRoom(_ state: State) -> Bool {
     state.taken == 0 || state.taken < limit && state.bytes < byteLimit
   }
 
-  private func next(_ state: inout State) -> [@Sendable (MakingPlace) -> Void] {
-    var begins: [@Sendable (MakingPlace) -> Void] = []
-    while state.waiting > 0, hasRoom(state) {
-      let lane = state.turns.removeFirst()
+  /// Returns true if an image of a lane need not wait for the images of others.
+  private func hasRoomForGuest(_ lane: ByteString, _ state: State) -> Bool {
+    // A quarter more: the others may hold all the bytes for as long as one of them is encoded.
+    state.guests < guestLimit && state.shares[lane] == nil && state.bytes < byteLimit + byteLimit / 4
+  }
+
+  private func take(for lane: ByteString, isGuest: Bool = false, _ state: inout State) -> MakingPlace {
+    if isGuest { state.guests += 1 } else { state.taken += 1 }
+    let share = state.shares[lane] ?? 0
+    state.shares[lane] = share + 1
+    return MakingPlace(of: self, lane, isGuest: isGuest, isFirst: share == 0)
+  }
+
+  private typealias Begin = (image: Waiting, place: MakingPlace)
+
+  private func begin(_ images: [Begin]) { for (image, place) in images { image.begin(place) } }
+
+  private func next(_ state: inout State) -> [Begin] {
+    var begins: [Begin] = []
+    while state.waiting > 0 {
+      let isGuest = !hasRoom(state)
+      guard let turn = state.turns.firstIndex(where: { !isGuest || hasRoomForGuest($0, state) }) else { break }
+      let lane = state.turns.remove(at: turn)
       guard var waiting = state.lanes[lane] else { continue }
-      begins.append(waiting.removeFirst().begin)
+      begins.append((waiting.removeFirst(), take(for: lane, isGuest: isGuest, &state)))
       state.waiting -= 1
-      state.taken += 1
       state.lanes[lane] = waiting.isEmpty ? nil : waiting
       if !waiting.isEmpty { state.turns.append(lane) }
     }
@@ -115,12 +151,18 @@ package final class MakingPlace: Sendable {
     var isTaken = true
   }
 
+  /// True if the lane had no other place, so that the image must not wait behind those of other lanes.
+  package let isFirst: Bool
+  private let isGuest: Bool
   private let places: MakingPlaces
+  private let lane: ByteString
   private let state = Lock(State())
 
-  fileprivate init(of places: MakingPlaces) { self.places = places }
+  fileprivate init(of places: MakingPlaces, _ lane: ByteString, isGuest: Bool, isFirst: Bool) {
+    (self.places, self.lane, self.isGuest, self.isFirst) = (places, lane, isGuest, isFirst)
+  }
 
-  deinit { places.change(bytes: -state.withLock { $0.bytes }, places: -1) }
+  deinit { places.end(of: lane, isGuest: isGuest, bytes: state.withLock { $0.bytes }) }
 
   /// Notes the size of the picture that is held now.
   package func hold(_ count: Int) {
@@ -128,7 +170,7 @@ package final class MakingPlace: Sendable {
       defer { state.bytes = count }
       return count - state.bytes
     }
-    places.change(bytes: change, places: 0)
+    places.change(bytes: change)
   }
 
   /// Has the next load take the place, with a picture of a size.

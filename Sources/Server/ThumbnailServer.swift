@@ -46,7 +46,8 @@ public final class ThumbnailServer: Sendable {
     _ = ProcessMetrics.start
     let metrics = ServerMetrics(threads: configuration.threads)
     // As many as are decoded at a time, and two more that are being read or written.
-    let budget = SourceBudget(limit: configuration.memory / 4, places: max(1, configuration.maxConcurrentDecodes) + 2)
+    let decodes = max(1, configuration.maxConcurrentDecodes)
+    let budget = SourceBudget(limit: configuration.memory / 4, places: decodes + 2, guestPlaces: decodes)
     let cache = try Self.diskCache(configuration)
     let traces = configuration.tracesSources ? SourceTraces() : nil
     let exporter = configuration.traceCollector.map { collector in
@@ -206,7 +207,8 @@ extension ThumbnailServer {
       return try Sandbox {
         $0.formats = configuration.sandbox
         $0.program = configuration.codecsProgram
-        $0.processes = configuration.maxConcurrentDecodes
+        // As many again for headers, and for clients that must not wait behind the images of others.
+        $0.processes = 2 * configuration.maxConcurrentDecodes
         $0.timeLimit = configuration.decodeTime
         $0.imagesPerProcess = configuration.imagesPerProcess
         $0.startsAhead = false

@@ -129,4 +129,28 @@ struct SourceBudgetTests {
     ask(cat)
     #expect(started.value.last == cat)
   }
+
+  @Test
+  func aClientWithoutAPlaceDoesNotWaitForAnothers() {
+    let budget = SourceBudget(limit: 1000, places: 2, guestPlaces: 1)
+    let started = Watched<[String]>([])
+    func ask(_ url: String, _ client: ByteString) {
+      budget.begin(url, for: client)
+      budget.whenThereIsRoom(for: url) { started.change { $0.append(url) } }
+    }
+    for number in 1...4 { ask("a\(number)", "a") }
+    #expect(started.value == ["a1", "a2"])
+    for url in ["b1", "b2"] { ask(url, "b") }
+    ask("c1", "c")
+    #expect(started.value == ["a1", "a2", "b1"])
+    // There is a third one as long as it is the guest's.
+    budget.end("a1")
+    #expect(started.value == ["a1", "a2", "b1", "c1"])
+    budget.end("b1")
+    #expect(started.value == ["a1", "a2", "b1", "c1", "b2"])
+    for url in ["c1", "b2"] { budget.end(url) }
+    #expect(started.value == ["a1", "a2", "b1", "c1", "b2", "a3"])
+    budget.end("a2")
+    #expect(started.value.last == "a4")
+  }
 }

@@ -11,8 +11,8 @@ import VitrineTesting
 struct MakingPlacesTests {
   private let begun = Watched<[(name: String, place: MakingPlace)]>([])
 
-  private func places(_ limit: Int, bytes: Int = .max, waiting: Int? = nil) -> MakingPlaces {
-    MakingPlaces(limit: limit, byteLimit: bytes, queueLimit: waiting)
+  private func places(_ limit: Int, guests: Int = 0, bytes: Int = 1 << 40, waiting: Int? = nil) -> MakingPlaces {
+    MakingPlaces(limit: limit, guestLimit: guests, byteLimit: bytes, queueLimit: waiting)
   }
 
   /// Enters; returns the number of one that waits.
@@ -45,6 +45,51 @@ struct MakingPlacesTests {
     }
     #expect(order == ["a1", "a2", "b1", "a3"])
     #expect(places.count == 0)
+  }
+
+  @Test
+  func aLaneWithoutAPlaceIsAGuest() {
+    let places = places(1, guests: 1)
+    for name in ["a1", "a2", "a3"] { enter(places, "a", name) }
+    enter(places, "b", "b1")
+    enter(places, "b", "b2")
+    enter(places, "c", "c1")
+    #expect(names == ["a1", "b1"] && begun.value.allSatisfy(\.place.isFirst))
+    #expect(places.count == 2)
+    // The guest's place goes to the first lane that has none; the other one has turns.
+    _ = begun.change { $0.remove(at: 1) }
+    #expect(names == ["a1", "b2"])
+    end()
+    #expect(names == ["b2", "a2"])
+    end()
+    #expect(names == ["a2", "c1"] && begun.value.allSatisfy(\.place.isFirst))
+    end()
+    #expect(names == ["c1", "a3"])
+    enter(places, "c", "c2")
+    #expect(names == ["c1", "a3"])
+    end()
+    #expect(names == ["a3", "c2"])
+    end()
+    // The second of one lane is not its first.
+    enter(places, "c", "c3")
+    #expect(names == ["c2", "c3"] && !begun.value[1].place.isFirst)
+    end()
+    end()
+    #expect(places.count == 0)
+  }
+
+  @Test
+  func guestsHaveAQuarterOfTheMemoryMore() {
+    let places = places(4, guests: 2, bytes: 1000)
+    enter(places, "a", "a1")
+    begun.value[0].place.hold(1249)
+    enter(places, "b", "b1")
+    #expect(names == ["a1", "b1"])
+    begun.value[1].place.hold(1)
+    enter(places, "c", "c1")
+    #expect(names == ["a1", "b1"])
+    begun.value[1].place.hold(0)
+    #expect(names == ["a1", "b1", "c1"])
   }
 
   @Test
@@ -133,6 +178,29 @@ struct MakingPlacesTests {
     }
     try await until { pipeline.makingCount == 0 }
     #expect(pipeline.loadCount == 0)
+  }
+
+  /// One client's images are held in their processor; another's is made all the same, by every kind of step.
+  @Test
+  func anImageOfAnotherLaneDoesNotWait() async throws {
+    let pipeline = ImagePipeline.testing { ($0.maxConcurrentDecodes, $0.memoryCache, $0.diskCache) = (1, nil, nil) }
+    let (gate, entered) = (Gate<Void>(), Counter())
+    let tasks = (0..<8).map { number in
+      var request = Self.request(number, gate, entered)
+      request.lane = "greedy"
+      return Task { [request] in try await pipeline.encoded(for: request, as: .png().metadata(.keep)).data }
+    }
+    await entered.reaches(1)
+    try await until { pipeline.makingCount == 2 }
+    var other = ImageRequest(.data(TestPicture.png, id: "other"), size: .pixels(2, 2))
+    other.processors = [.custom(id: "through") { $0 }]
+    other.lane = "modest"
+    // It would never come behind the others.
+    let image = try await pipeline.encoded(for: other, as: .png().metadata(.keep))
+    #expect(image.width == 2)
+    gate.open()
+    for task in tasks { _ = try await task.value }
+    try await until { pipeline.makingCount == 0 }
   }
 
   /// One decode, whose picture many processors enlarge.

@@ -162,9 +162,9 @@ package struct FitRules: Hashable, Sendable {
     if fit == .fillDown, !enlarges {
       let (missingX, missingY) = (width / result.width, height / result.height)
       if missingX > missingY, missingX > 1 {
-        (width, height) = (result.width, max(1, (result.width * height / width).rounded()))
+        (width, height) = (result.width, (result.width * height / width).rounded())
       } else if missingY > missingX, missingY > 1 {
-        (width, height) = (max(1, (result.height * width / height).rounded()), result.height)
+        (width, height) = ((result.height * width / height).rounded(), result.height)
       }
     }
     return (

@@ -102,7 +102,7 @@ extension ThumbnailServer {
     ///
     /// Defaults to 320. A request beyond is answered at once with 503, unless another client has more of them: then it
     /// takes the place of the last of that one's. Of them, twice ``maxConcurrentDecodes`` are made at once, in turns of
-    /// the clients.
+    /// the clients, and ``maxConcurrentDecodes`` more of clients that have none of these.
     public var maxImages = 320
     /// The time for one image, from the request to the answer.
     ///

@@ -6,7 +6,7 @@ import VitrineRuntime
 /// Decoding has a budget of its own. A source counts from its first byte until no work on it is left. A load that would
 /// exceed the limit ends with ``HTTPError/Code/overloaded``, unless another client's sources hold more: then the
 /// largest source that is still coming ends so. URLs and clients are bytes. Of sources that can wait where they are,
-/// only a few are held: more than are decoded at a time would take memory for nothing.
+/// only a few are held, in turns of the clients: more than are decoded at a time would take memory for nothing.
 final class SourceBudget: Sendable {
   private struct Entry {
     var users = 0
@@ -27,6 +27,7 @@ final class SourceBudget: Sendable {
     var entries: [ByteString: Entry] = [:]
     var lastLoad = 0
     var bytes = 0
+    /// The places that are free; below 0 if clients without one have been given more.
     var places: Int
     /// Those that wait for a place, in order.
     var waiting: [Waiting] = []
@@ -38,6 +39,7 @@ final class SourceBudget: Sendable {
   }
 
   let limit: Int
+  private let guestPlaces: Int
   private let state: Lock<State>
 
   /// Makes a budget.
@@ -45,8 +47,9 @@ final class SourceBudget: Sendable {
   /// - Parameters:
   ///   - limit: The bytes of all sources.
   ///   - places: The number of held sources that could wait.
-  init(limit: Int, places: Int = .max) {
-    self.limit = limit
+  ///   - guestPlaces: The number of further ones, for clients that hold none.
+  init(limit: Int, places: Int = .max, guestPlaces: Int = 0) {
+    (self.limit, self.guestPlaces) = (limit, guestPlaces)
     state = Lock(State(places: places))
   }
 
@@ -87,23 +90,28 @@ final class SourceBudget: Sendable {
     for start in starts { start() }
   }
 
+  /// Gives places to sources of the clients that hold the fewest, and returns what is to be started.
   private func next(_ state: inout State) -> [@Sendable () -> Void] {
-    guard !state.waiting.isEmpty else { return [] }
     var starts: [@Sendable () -> Void] = []
-    var rest: [Waiting] = []
-    for waiting in state.waiting {
-      // A source keeps its place until its last user ends, who may be among the waiting ones.
-      if let entry = state.entries[waiting.url], !entry.hasPlace {
-        guard state.places > 0 else {
-          rest.append(waiting)
-          continue
-        }
-        state.places -= 1
-        state.entries[waiting.url]?.hasPlace = true
-      }
-      starts.append(waiting.start)
+    // A source keeps its place until its last user ends, who may be among the waiting ones.
+    func start(_ state: inout State, where isReady: (ByteString) -> Bool) {
+      starts += state.waiting.filter { isReady($0.url) }.map(\.start)
+      state.waiting.removeAll { isReady($0.url) }
     }
-    state.waiting = rest
+    let entries = state.entries
+    start(&state) { url in entries[url].map(\.hasPlace) ?? true }
+    guard !state.waiting.isEmpty else { return starts }
+    var held: [ByteString: Int] = [:]
+    for entry in entries.values where entry.hasPlace { held[entry.client, default: 0] += 1 }
+    func share(_ waiting: Waiting) -> Int { entries[waiting.url].flatMap { held[$0.client] } ?? 0 }
+    while let first = state.waiting.min(by: { share($0) < share($1) }) {
+      // A client without a place does not wait for the images of others.
+      guard state.places > (share(first) == 0 ? -guestPlaces : 0) else { break }
+      state.places -= 1
+      if let client = entries[first.url]?.client { held[client, default: 0] += 1 }
+      state.entries[first.url]?.hasPlace = true
+      start(&state) { $0 == first.url }
+    }
     return starts
   }
 

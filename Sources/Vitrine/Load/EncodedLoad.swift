@@ -175,7 +175,7 @@ struct EncodedLoad: Sendable {
 
   /// Reads the metadata in the original's bytes, before its pixels.
   private func inspect(_ bytes: FetchedBytes) async throws(LoadError) -> Inspection {
-    try await perform { [context, request, encoding] _ in
+    try await perform(on: context.promptQueue) { [context, request, encoding] _ in
       let decoders = context.decoders.decoders(for: request, of: bytes.data)
       let limits = context.configuration.decodeLimits
       // The load of the image judges bytes that are no image, and may fetch them again.
@@ -222,7 +222,7 @@ struct EncodedLoad: Sendable {
   }
 
   private func encode(_ image: ImageResponse, _ metadata: ImageMetadata?) async throws(LoadError) -> EncodedImage {
-    try await perform { [self] item in
+    try await perform(on: context.queue(context.processQueue, for: image.place)) { [self] item in
       var container = image.container
       if metadata != nil { container.metadata = metadata }
       let share = MemoryShare(of: context.decodeBudget)
@@ -241,11 +241,10 @@ struct EncodedLoad: Sendable {
   }
 
   private func perform<Output: Sendable>(
-    _ body: @escaping @Sendable (WorkItem) throws -> Output
+    on own: WorkQueue,
+    _ body: @escaping @Sendable (WorkItem) throws -> Output,
   ) async throws(LoadError) -> Output {
-    let queue = { [context] (priority, work) throws(WorkQueueError) in
-      try context.processQueue.enqueue(priority: priority, work)
-    }
+    let queue = { (priority, work) throws(WorkQueueError) in try own.enqueue(priority: priority, work) }
     return try await work.perform(trace, on: queue) {
       LoadError(.overloaded, .encode, request.name, "too many images are waiting to be encoded")
     } _: { [request] item throws(LoadError) in

@@ -35,7 +35,7 @@ extension ImageLoad {
       return onEnd(Result { () throws(LoadError) in try make(of: bytes) })
     }
     let body = { @Sendable [self] (item, work) throws(LoadError) in try make(of: bytes, item, work) }
-    work.enqueue(stage, on: queue(of: .decode), full: { overloaded(.decode) }, body, onEnd: onEnd)
+    work.enqueue(stage, on: queue(of: .decode, in: place), full: { overloaded(.decode) }, body, onEnd: onEnd)
   }
 
   private func failed(_ error: LoadError, of bytes: FetchedBytes, replacing stored: FetchedBytes?) {
@@ -173,7 +173,7 @@ extension ImageLoad {
       (place, input.place) = (nil, nil)
       place = try await takePlace(.process)
     }
-    let image = try await perform(.process) { [self, input, place] item throws(LoadError) in
+    let image = try await perform(.process, in: place) { [self, input, place] item throws(LoadError) in
       let container: ImageContainer
       do throws(ImageError) {
         container = try processor.process(input.container, processingContext(item))
@@ -206,15 +206,17 @@ extension ImageLoad {
 
   func perform<Output: Sendable>(
     _ stage: LoadError.Stage,
+    in place: MakingPlace? = nil,
     _ body: @escaping @Sendable (WorkItem) throws(LoadError) -> Output,
   ) async throws(LoadError) -> Output {
-    try await work.perform(self.stage, on: queue(of: stage), full: { overloaded(stage) }, body)
+    try await work.perform(self.stage, on: queue(of: stage, in: place), full: { overloaded(stage) }, body)
   }
 
   private func queue(
-    of stage: LoadError.Stage
+    of stage: LoadError.Stage,
+    in place: MakingPlace?,
   ) -> (Priority, @escaping @Sendable (WorkItem) -> Void) throws(WorkQueueError) -> WorkItem {
-    let queue = stage == .decode ? context.decodeQueue : context.processQueue
+    let queue = context.queue(stage == .decode ? context.decodeQueue : context.processQueue, for: place)
     return { priority, work throws(WorkQueueError) in try queue.enqueue(priority: priority, work) }
   }
 

@@ -19,6 +19,9 @@ final class LoadContext: PlanContext, @unchecked Sendable {
   /// The number of the last load that is not shared.
   private let lastTask = Atomic(0)
   let decodeQueue: WorkQueue
+  /// The queue of work that must not wait while images are encoded, which takes seconds: headers, and the first images of
+  /// lanes.
+  let promptQueue: WorkQueue
   /// The queue of passes over whole files, which take seconds and must not hold up other decodes.
   let passQueue: WorkQueue
   let fileReads: FileReads
@@ -50,10 +53,12 @@ final class LoadContext: PlanContext, @unchecked Sendable {
     bytes = SharedWork(executor: .inline) { trim.schedule() }
     files = SharedWork(executor: configuration.stepper)
     decodeQueue = queue("decode")
+    promptQueue = queue("prompt", limit: nil)
     passQueue = queue("tiles", width: 2, limit: nil)
     decodeBudget = ByteBudget(limit: configuration.maxConcurrentDecodeBytes)
     places = MakingPlaces(
       limit: 2 * max(1, configuration.maxConcurrentDecodes),
+      guestLimit: max(1, configuration.maxConcurrentDecodes),
       byteLimit: configuration.maxConcurrentDecodeBytes,
       queueLimit: queueLimit,
     )
@@ -64,6 +69,11 @@ final class LoadContext: PlanContext, @unchecked Sendable {
     let hookQueue = WorkQueue(label: "hooks", width: 4)
     callbackQueue = hasThreads ? hookQueue : nil
     super.init(configuration, feed, pending, processQueue: queue("process"), hookQueue: hookQueue)
+  }
+
+  /// Returns the queue for work on an image: a given one, unless it is busy and the image is the first of its lane.
+  func queue(_ queue: WorkQueue, for place: MakingPlace?) -> WorkQueue {
+    place?.isFirst == true && queue.runningCount >= queue.width ? promptQueue : queue
   }
 
   /// Returns a new task.

@@ -32,7 +32,6 @@ struct RenderingTests {
 
   @Test(arguments: [
     // Width and height of the picture, the options, width and height of the thumbnail.
-    (90, 2, "rs:fill-down:42:234", 1, 2), (2, 90, "rs:fill-down:234:42/ex:1/exar:1", 234, 42),
     (400, 200, "rs:fit:100:100", 100, 50),
     (400, 200, "rs:fill:100:100", 100, 100),
     (400, 200, "rs:force:100:100", 100, 100),
