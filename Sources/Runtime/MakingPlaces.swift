@@ -119,7 +119,7 @@ package final class MakingPlaces: Sendable {
     if isGuest { state.guests += 1 } else { state.taken += 1 }
     let share = state.shares[lane] ?? 0
     state.shares[lane] = share + 1
-    return MakingPlace(of: self, lane, isGuest: isGuest, isFirst: share == 0)
+    return MakingPlace(of: self, lane, isGuest: isGuest, isFirst: share == 0 && lane != "")
   }
 
   private typealias Begin = (image: Waiting, place: MakingPlace)
@@ -151,7 +151,7 @@ package final class MakingPlace: Sendable {
     var isTaken = true
   }
 
-  /// True if the lane had no other place, so that the image must not wait behind those of other lanes.
+  /// True if the lane has a name and had no other place, so that the image must not wait behind those of other lanes.
   package let isFirst: Bool
   private let isGuest: Bool
   private let places: MakingPlaces
