@@ -256,6 +256,8 @@ class Plan:
 
     def __init__(self, options, width, height):
         self.options, self.source = options, (width, height)
+        # True if a side of the box or of the crop is less than half a pixel: nobody says what that is.
+        self.is_open = False
         self.find_scales()
         self.find_sizes()
         self.keep_limit()
@@ -300,6 +302,7 @@ class Plan:
                 crop = (scaled[0], rounded(scaled[0] * target[1] / target[0]))
             elif y > x and y > 1:
                 crop = (rounded(scaled[1] * target[0] / target[1]), scaled[1])
+        self.is_open |= any(part == 0 < side for part, side in zip(crop, (options.width, options.height)))
         kept = [min(side, part) if part else side for side, part in zip(scaled, crop)]
         shape = (0, 0)
         if options.shape and all(target):
@@ -362,8 +365,7 @@ def result(source, options):
         picture = picture.cropped(*gravity.origin(sides, whole), *sides)
     plan = Plan(options, picture.width, picture.height)
     sizes = plan.sizes
-    # A side that is cropped to less than half a pixel is not cropped. Two canvases for it are one in vitrine-server.
-    if options.extend and options.shape and any(part == 0 < side for part, side in zip(sizes.crop, sizes.target)):
+    if plan.is_open:
         return None
     picture = picture.resized(*sizes.scaled)
     picture = picture.cropped(*options.gravity.origin(plan.kept, sizes.scaled, plan.ratio), *plan.kept)
