@@ -18,7 +18,7 @@ package final class MakingPlaces: Sendable {
   }
 
   private struct State {
-    /// The places that are taken, beside those of guests.
+    /// The places that are taken, without the guests' places.
     var taken = 0
     var guests = 0
     /// The number of places of each lane that has any.
@@ -151,7 +151,7 @@ package final class MakingPlace: Sendable {
     var isTaken = true
   }
 
-  /// True if the lane has a name and had no other place, so that the image must not wait behind those of other lanes.
+  /// True if the lane has a name and had no other place, so that the image must not wait behind other lanes' images.
   package let isFirst: Bool
   private let isGuest: Bool
   private let places: MakingPlaces
