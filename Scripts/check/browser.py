@@ -3,7 +3,8 @@
 
 Varnish runs with Examples/Varnish/thumbnails.vcl: hits, revalidations by entity tag, changed sources and purges must be right.
 Then headless Chromium shows a page with `picture`, `srcset`, client hints and an SVG with a script; the log of Varnish says what
-it has asked for, the page what came, and PICTURE what it looks like. Fails if something is not as it should be.
+it has asked for, the page what came, and PICTURE what it looks like. A drawing that comes as it is must not act, nor load anything,
+where it is opened by itself. Fails if something is not as it should be.
 """
 import html
 import json
@@ -53,6 +54,15 @@ class Pages(services.Answering):
     def do_GET(self):
         self.answer(200, PAGE.encode(), Content_Type="text/html; charset=utf-8", Cache_Control="no-store",
                     Accept_CH="Sec-CH-DPR, Sec-CH-Width")
+
+
+class Outside(services.Answering):
+    """A server that a drawing names."""
+    asked = []
+
+    def do_GET(self):
+        Outside.asked.append(self.path)
+        self.answer(200, b"")
 
 
 def ask(port, target, fields=None, method="GET"):
@@ -115,11 +125,33 @@ def through_varnish(front, back):
     check(answers[0][2] != body, "of its new bytes")
 
 
+options = ["chromium-headless-shell", "--no-sandbox", "--disable-gpu", "--force-device-scale-factor=2", "--window-size=1300,760",
+           "--no-proxy-server", "--disable-background-networking", "--disable-component-update", "--no-first-run",
+           f"--user-data-dir={scratch}/profile", "--timeout=20000"]
+
+
+def drawing_by_itself(front):
+    """Opens a drawing that would act if it could, from the server and, to see that it would, from the disk."""
+    outside, path = f"http://127.0.0.1:{services.serve(Outside)}/outside", os.path.join(root, "acting.svg")
+    with open(path, "w") as file:
+        file.write(f'''<svg xmlns="http://www.w3.org/2000/svg" width="60" height="40" onload="document.documentElement.id = 'acted'">
+<script>fetch("{outside}"); document.documentElement.id = "acted"</script><style>@import url("{outside}");</style>
+<image width="9" height="9" href="{outside}"/><rect width="9" height="9"/></svg>''')
+
+    def opened(place):
+        Outside.asked.clear()
+        dom = subprocess.run(options + ["--dump-dom", place], capture_output=True, text=True, timeout=120).stdout
+        return "<rect" in dom, 'id="acted"' in dom, len(Outside.asked)
+
+    place = f"http://127.0.0.1:{front}/_/w:9/plain/local:///acting.svg"
+    is_shown, has_acted, count = opened(place)
+    check(is_shown and not has_acted and count == 0, f"a drawing by itself is shown, does not act, and loads nothing ({count} requests)")
+    _, has_acted, count = opened(f"file://{path}")
+    check(has_acted and count > 0, f"from the disk it acts, and loads ({count} requests)")
+
+
 def in_chromium(front, log):
     print("In Chromium:")
-    options = ["chromium-headless-shell", "--no-sandbox", "--disable-gpu", "--force-device-scale-factor=2", "--window-size=1300,760",
-               "--no-proxy-server", "--disable-background-networking", "--disable-component-update", "--no-first-run",
-               f"--user-data-dir={scratch}/profile", "--timeout=20000"]
     page = f"http://127.0.0.1:{front}/page"
     # One run for the facts and one for the picture.
     dom = subprocess.run(options + ["--dump-dom", page], capture_output=True, text=True, timeout=120).stdout
@@ -191,6 +223,7 @@ def main():
     time.sleep(1)
     through_varnish(front.port, back.port)
     in_chromium(front.port, log)
+    drawing_by_itself(front.port)
     check(all(part.process.poll() is None for part in group.parts), "all programs are still alive")
     print(f"browser: the page is in {os.path.relpath(picture)}", flush=True)
     finish()

@@ -278,10 +278,11 @@ def overload(server, arguments):
         if pid := os.fork():
             children.append(pid)
             continue
-        number = child * 1_000_000
+        number = 0
         while time.monotonic() < ends:
             number += 1
-            status, _, _ = server.ask(f"/_/w:{900 + number % 100}/cb:{number}/plain/local:///{arguments.local}@webp",
+            # No two are one picture: what has been made once is on disk.
+            status, _, _ = server.ask(f"/_/rs:force:{900 + number % 100}:{600 + child}/q:{40 + number // 100}/plain/local:///{arguments.local}@webp",
                                       "X-Forwarded-For: 203.0.113.9\r\n")
             if status == 503:
                 time.sleep(0.25)
