@@ -280,6 +280,30 @@ struct ServingTests {
     await server.server.stop()
   }
 
+  /// None of them holds a place for which the source for errors waits.
+  @Test
+  func manyBrokenFilesHaveAFileThatStandsInForAll() async throws {
+    let folder = try TemporaryFolder()
+    try Self.sign.write(to: URL(filePath: folder.path + "/sign.png"))
+    for number in 0..<12 {
+      try Data("no image \(number)".utf8).write(to: URL(filePath: folder.path + "/\(number).jpg"))
+    }
+    let server = try TestServer {
+      ($0.localRoot, $0.placeholder, $0.maxConcurrentDecodes) = (folder.path, "local:///sign.png", 1)
+    }
+    try await withThrowingTaskGroup { group in
+      for number in 0..<12 {
+        group.addTask {
+          let (response, body) = try await server.get(TestServer.target("s:5:5", of: "local:///\(number).jpg", "@png"))
+          #expect(response.status == 422)
+          #expect(try DecoderRegistry.standard.info(of: body).width == 5)
+        }
+      }
+      try await group.waitForAll()
+    }
+    await server.server.stop()
+  }
+
   @Test(arguments: ["http://127.0.0.1/a.png", "ftp://images.invalid/a.png", "local:///a.png", "s3://none/a.png"])
   func aSourceForErrorsThatCannotBeLoadedKeepsTheServerFromStarting(place: String) {
     let error = #expect(throws: ServerError.self) { try TestServer { $0.placeholder = place } }

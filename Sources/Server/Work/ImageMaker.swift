@@ -40,29 +40,35 @@ struct ImageMaker: Sendable {
   }
 
   func make(_ order: Order, for client: ByteString, _ trace: TraceContext?) async -> ThumbnailService.Product {
+    do throws(LoadError) {
+      return try await product(order, for: client, trace)
+    } catch {
+      // By then the source has no place any more for which another could wait.
+      var refusal = error.refusal
+      refusal.placeholder = await standIn(order, for: error, client)
+      return .failure(refusal)
+    }
+  }
+
+  private func product(
+    _ order: Order,
+    for client: ByteString,
+    _ trace: TraceContext?,
+  ) async throws(LoadError) -> ThumbnailService.Product {
     budget.begin(order.url, for: client)
     if let trace { traces?.begin(order.url, trace) }
     defer {
       budget.end(order.url)
       if trace != nil { traces?.end(order.url) }
     }
-    do throws(LoadError) {
-      switch order.kind {
-      case .image:
-        var request = order.request
-        request.lane = client
-        let task = pipeline.encodedTask(for: request, as: order.encoding)
-        let image = try await task.response
-        let times = task.metrics.map { StageTimes($0) }
-        guard let rendered = Rendered(image, for: order, at: clock.now, times, bodies) else { return .failure(.full) }
-        return .success(rendered)
-      case .info: return .success(try await facts(order))
-      }
-    } catch {
-      var refusal = error.refusal
-      refusal.placeholder = await standIn(order, for: error, client)
-      return .failure(refusal)
-    }
+    guard order.kind == .image else { return .success(try await facts(order)) }
+    var request = order.request
+    request.lane = client
+    let task = pipeline.encodedTask(for: request, as: order.encoding)
+    let image = try await task.response
+    let times = task.metrics.map { StageTimes($0) }
+    guard let rendered = Rendered(image, for: order, at: clock.now, times, bodies) else { return .failure(.full) }
+    return .success(rendered)
   }
 
   /// Returns the image for errors in the size that was asked for.
@@ -84,7 +90,9 @@ struct ImageMaker: Sendable {
     if let known = placeholders.value(for: key), known.isFresh(at: clock.now) { return known }
     budget.begin(fallback.url, for: client)
     defer { budget.end(fallback.url) }
-    guard let image = try? await pipeline.encoded(for: fallback.request, as: order.encoding),
+    var request = fallback.request
+    request.lane = client
+    guard let image = try? await pipeline.encoded(for: request, as: order.encoding),
       let rendered = Rendered(image, for: order, at: clock.now, nil, bodies)
     else { return nil }
     placeholders.store(rendered, for: key, cost: rendered.body.count + 1024)
