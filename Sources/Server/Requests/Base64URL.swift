@@ -35,6 +35,11 @@ enum Base64URL {
     return bytes
   }
 
+  /// Returns the bytes of a text that may end with the padding of common Base64.
+  static func decode(padded text: some StringProtocol) -> [UInt8]? {
+    decode(text.utf8.reversed().drop { $0 == UInt8(ascii: "=") }.reversed())
+  }
+
   private static func digit(_ character: UInt8) -> UInt8? {
     switch character {
     case UInt8(ascii: "A")...UInt8(ascii: "Z"): character - 65

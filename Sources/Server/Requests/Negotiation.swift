@@ -144,7 +144,7 @@ extension ThumbnailOptions {
   /// Where they leave a side open, an image of the shape of a portrait is assumed, and one of 12 megapixels where they
   /// leave open both.
   var outputPixels: Double {
-    let boxes = ([operations] + chained).map { ResizeBox($0) }
+    let boxes = pipelines.map { ResizeBox($0) }
     let box = boxes.last { $0.width > 0 || $0.height > 0 } ?? boxes[0]
     let (w, h) = (box.width, box.height)
     let limit = box.rules.limit?.side ?? .infinity

@@ -32,7 +32,7 @@ struct OptionDraft {
     guard pipeline < configuration.maxPipelines else {
       throw RequestError(400, "there are more than \(configuration.maxPipelines) pipelines")
     }
-    if options.chained.count < pipeline { options.chained.append(ImageOperations()) }
+    if options.pipelines.count == pipeline { options.pipelines.append(ImageOperations()) }
   }
 
   /// Counts an option of the URL.
@@ -47,11 +47,7 @@ struct OptionDraft {
     let (name, texts) = (option.name, option.values)
     guard ImageOperation.named(name) == nil else {
       return try Self.asked { () throws(ImageOperationError) in
-        if pipeline == 0 {
-          try options.operations.apply(name, texts, at: .url)
-        } else {
-          try options.chained[pipeline - 1].apply(name, texts, at: .url)
-        }
+        try options.pipelines[pipeline].apply(name, texts, at: .url)
       }
     }
     guard let output = OptionTable.options[name] else { throw Self.refusal(of: name) }
@@ -121,15 +117,15 @@ struct OptionDraft {
 
   /// Reads a source that an option names.
   func source(inBase64 text: String) throws(RequestError) -> ThumbnailRequest.Source {
-    guard let bytes = Base64URL.decode(text.utf8.reversed().drop { $0 == UInt8(ascii: "=") }.reversed()),
-      let source = String(validating: bytes, as: UTF8.self)
-    else { throw RequestError(400, "the option 'fallback_image_url' takes a source in base64") }
+    guard let source = Base64URL.decode(padded: text).flatMap({ String(validating: $0, as: UTF8.self) }) else {
+      throw RequestError(400, "the option 'fallback_image_url' takes a source in base64")
+    }
     return try configuration.sources.source(source)
   }
 
   /// Throws if options do not go together.
   func check() throws(RequestError) {
-    for sides in ([options.operations] + options.chained).map(\.mostSides) {
+    for sides in options.pipelines.map(\.mostSides) {
       guard max(sides.width, sides.height) <= Double(configuration.maxSide) else {
         throw RequestError(400, "a side is longer than \(configuration.maxSide) pixels")
       }
@@ -146,18 +142,13 @@ struct OptionDraft {
     if let format { options.passedOn.formIntersection([format]) }
     // An empty pipeline changes nothing.
     options.chained.removeAll { $0 == ImageOperations() }
-    if configuration.maxResultSide > 0 {
-      limit(&options.operations)
-      for index in options.chained.indices { limit(&options.chained[index]) }
+    for index in options.pipelines.indices where configuration.maxResultSide > 0 {
+      let asked = options.pipelines[index][number: .maximumSide] ?? .infinity
+      options.pipelines[index][number: .maximumSide] = min(asked, Double(configuration.maxResultSide))
     }
     try check()
     var request = ThumbnailRequest(source, options: options, format: format, isInfo: isInfo, expires: expires)
     request.fallback = fallback
     return request
-  }
-
-  private func limit(_ operations: inout ImageOperations) {
-    let asked = operations[number: .maximumSide] ?? .infinity
-    operations[number: .maximumSide] = min(asked, Double(configuration.maxResultSide))
   }
 }

@@ -30,11 +30,12 @@ public struct SourceKey: Sendable, Hashable, CustomStringConvertible {
   /// - Returns: The path, with `enc` and the encrypted source in place of `plain` and the source.
   /// - Throws: ``RequestError`` if the source is not behind `/plain/`, or a `%` in it encodes nothing.
   public func encryptingSource(of target: String) throws(RequestError) -> String {
-    guard let place = target.firstRange(of: "/plain/") else {
+    let whole = ThumbnailURLs.withWholeScheme(target)
+    guard let place = whole.firstRange(of: "/plain/") else {
       throw RequestError(400, "only a source behind /plain/ is encrypted")
     }
-    let (text, format) = try ThumbnailURLs.plainSource(ThumbnailURLs.withWholeScheme(target)[place.upperBound...])
-    return "\(target[..<place.lowerBound])/enc/\(encrypt(text))\(format.map { ".\($0)" } ?? "")"
+    let (text, format) = try ThumbnailURLs.plainSource(whole[place.upperBound...])
+    return "\(whole[..<place.lowerBound])/enc/\(encrypt(text))\(format.map { ".\($0)" } ?? "")"
   }
 
   /// Returns a source encrypted, in Base64 for URLs.

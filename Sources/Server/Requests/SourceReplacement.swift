@@ -31,12 +31,12 @@ public struct SourceReplacement: Sendable, Hashable, CustomStringConvertible {
     let text = Array(source.utf8)
     var match = Match(pattern, text)
     guard let end = match.end(0, 0) else { return source }
-    var result = replacement
-    // The last ones first, since the text of one may look like another's name.
-    for (index, range) in match.ranges.enumerated().reversed() {
-      result = result.replacing("${\(index + 1)}", with: String(decoding: text[range], as: UTF8.self))
+    // In one pass, since the text of a star may look like the name of another.
+    let beginning = replacement.replacing(/\$\{([0-9]+)\}/) { name in
+      let index = (Int(name.output.1) ?? 0) - 1
+      return match.ranges.indices.contains(index) ? String(decoding: text[match.ranges[index]], as: UTF8.self) : ""
     }
-    return result + String(decoding: text[end...], as: UTF8.self)
+    return beginning + String(decoding: text[end...], as: UTF8.self)
   }
 
   /// The search for the place in a text where a pattern ends.
@@ -48,7 +48,7 @@ public struct SourceReplacement: Sendable, Hashable, CustomStringConvertible {
     /// The first end of a star that led to no match, by the star's place and the last end that it may have; no end between
     /// did either.
     private var tried: [Int: Int] = [:]
-    /// What the stars stand for.
+    /// The parts of the text for which the stars stand.
     var ranges: [Range<Int>] = []
 
     init(_ pattern: [UInt8], _ text: [UInt8]) {

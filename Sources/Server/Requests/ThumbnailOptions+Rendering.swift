@@ -14,7 +14,7 @@ extension ThumbnailOptions {
     for source: ImageSource,
     watermark: Bitmap? = nil,
   ) throws(RequestError) -> ImageRequest {
-    guard watermark != nil || ([operations] + chained).allSatisfy({ $0[.watermark] == nil }) else {
+    guard watermark != nil || pipelines.allSatisfy({ $0[.watermark] == nil }) else {
       throw RequestError(400, "the server has no watermark")
     }
     let pictures = watermark.map { ["": $0] } ?? [:]

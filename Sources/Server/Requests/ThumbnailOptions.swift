@@ -38,6 +38,11 @@ public struct ThumbnailOptions: Sendable, Hashable {
   /// Defaults to none.
   public var passedOn: Set<ImageFormat> = []
 
+  /// The operations of all pipelines, in order; at least one.
+  var pipelines: [ImageOperations] {
+    get { [operations] + chained }
+    set { (operations, chained) = (newValue[0], Array(newValue.dropFirst())) }
+  }
   /// The width of the box; 0 for any.
   public var width: Int {
     get { Int(exactly: operations[number: .width] ?? 0) ?? .max }

@@ -88,8 +88,8 @@ extension ThumbnailURLs {
     _ convert: ([UInt8]) -> [UInt8]?,
   ) -> (source: String, format: Substring?)? {
     let parts = segments.joined().split(separator: ".", omittingEmptySubsequences: false)
-    let digits = (parts.first ?? "").reversed().drop { $0 == "=" }.reversed()
-    guard parts.count <= 2, let bytes = Base64URL.decode(String(digits).utf8).flatMap(convert), !bytes.contains(0),
+    guard parts.count <= 2, let bytes = Base64URL.decode(padded: parts.first ?? "").flatMap(convert),
+      !bytes.contains(0),
       let source = String(validating: bytes, as: UTF8.self)
     else { return nil }
     return (source, parts.count == 2 ? parts[1].prefix(20) : nil)

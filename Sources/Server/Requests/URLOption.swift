@@ -16,7 +16,7 @@ struct URLOption: Sendable, Hashable {
     self.init(name: texts[0], values: Array(texts.dropFirst()))
   }
 
-  /// What stands between the options of two pipelines.
+  /// The segment between the options of two pipelines.
   static let separator = "-"
 
   /// Reads the options of a preset, by pipelines.

@@ -20,7 +20,7 @@ struct Order: Sendable {
   var variant = ""
   var request: ImageRequest
   var encoding: ImageEncoding
-  /// What is loaded if there is an error; `nil` for nothing.
+  /// The source that is loaded if there is an error; `nil` for none.
   var fallback: Fallback?
   var terms = AnswerTerms()
 }

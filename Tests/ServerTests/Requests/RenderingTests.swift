@@ -156,6 +156,19 @@ struct RenderingTests {
       let alone = try thumbnail(try thumbnail(picture, first), second)
       #expect((alone.width, alone.height) == (both.width, both.height), "\(first) \(second)")
     }
+    // An image is turned once.
+    let container = ImageContainer(
+      picture,
+      info: ImageInfo(format: .jpeg, storedWidth: 40, storedHeight: 80, orientation: .right),
+    )
+    for (text, size) in [("ar:0", [40, 80]), ("ar:0/-/ar:0", [40, 80]), ("w:80/-/ar:0/pd:1", [82, 42])] {
+      let options = try ThumbnailURLs().request(path: "/_/\(text)/plain/http://example.com/").options
+      var result = container
+      for step in try options.imageRequest(for: .data(Data(), id: text)).processors {
+        result = try step.process(result)
+      }
+      #expect(result.bitmap.size == size, "\(text)")
+    }
     let marked = try thumbnail(picture, "w:40/wm:1:nowe/-/wm:1:soea", watermark: Self.picture(2, 2))
     #expect((marked[0, 0].x, marked[39, 19].x) == (0, 255) && marked[38, 18].x == 0)
     #expect(throws: RequestError.self) { try thumbnail(picture, "w:4/-/wm:1") }

@@ -32,6 +32,7 @@ struct SourceTests {
     ("**=https://new.org/", "a", "https://new.org/"),
     ("mine://*/=https://new.org/${1}/images/", "mine://items/a.jpg", "https://new.org/items/images/a.jpg"),
     ("*-*.*/=https://new.org/${3}/${2}/${1}/", "a-b-c.d/e", "https://new.org/d/c/a-b/e"),
+    ("*a*/=https://new.org/${2}.${3}/", "ba${1}/e", "https://new.org/$%7B1%7D./e"),
     ("*a*/=https://new.org/${1}.${2}/", "${2}a-/e", "https://new.org/$%7B2%7D.-/e"),
   ])
   func theBeginningOfASourceIsReplaced(rule: String, source: String, expected: String?) throws {

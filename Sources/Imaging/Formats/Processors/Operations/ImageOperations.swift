@@ -129,11 +129,15 @@ public struct ImageOperations: Sendable, Hashable {
 
   /// Returns the processors of the operations for an image that is decoded already.
   ///
+  /// `auto_rotate` has no effect: an image is turned once, when it is decoded.
+  ///
   /// - Parameter pictures: Pictures by the names that `watermark` gives them. Defaults to none.
   /// - Returns: The processors, in order.
   /// - Throws: ``ImageOperationError`` if a picture is missing.
   public func processors(pictures: [String: Bitmap] = [:]) throws(ImageOperationError) -> [ImageProcessor] {
-    try plan(context(pictures), isSimple: false).processors
+    var operations = self
+    operations[.autoRotate] = nil
+    return try operations.plan(context(pictures), isSimple: false).processors
   }
 
   private func plan(_ context: ImageOperation.Context, isSimple: Bool) throws(ImageOperationError) -> Plan {
