@@ -120,7 +120,13 @@ struct OptionDraft {
     guard let source = Base64URL.decode(padded: text).flatMap({ String(validating: $0, as: UTF8.self) }) else {
       throw RequestError(400, "the option 'fallback_image_url' takes a source in base64")
     }
-    return try configuration.sources.source(source)
+    do throws(RequestError) {
+      return try configuration.sources.source(source)
+    } catch {
+      // Its client has named two sources.
+      let text = "the option 'fallback_image_url': \(error.text)"
+      throw RequestError(error.status, text, code: error.code, reason: error.reason)
+    }
   }
 
   /// Throws if options do not go together.

@@ -240,7 +240,10 @@ struct PathTests {
     ("/_/w:1/-", 400, "the source is missing"),
     ("/_/skp:gif:nope/plain/http://example.com/", 400, "takes formats of sources, not 'nope'"),
     ("/_/fiu:!/plain/http://example.com/", 400, "takes a source in base64"),
-    ("/_/fiu:aHR0cDovLzEyNy4wLjAuMS8/plain/http://example.com/", 403, "not allowed"),
+    (
+      "/_/fiu:aHR0cDovLzEyNy4wLjAuMS8/plain/http://example.com/", 403,
+      "'fallback_image_url': the source is not allowed",
+    ),
     ("/_/raw:1/plain/http://example.com/", 400, "'skip_processing'"),
     ("/_/wdth:100/plain/http://example.com/", 400, "unknown option 'wdth'"),
     ("/_/W:100/plain/http://example.com/", 400, "unknown option 'W'"),
