@@ -153,9 +153,9 @@ var targets = [
 
 if !isApple || hasStubs {
   targets += [
-    shim("CVitrineCodecs", "CLibJPEG CLibPNG", links: ["jpeg", "png", "z"]),
+    shim("CVitrineCodecs", "CLibJPEG CLibISAL", links: ["jpeg", "isal", "z"]),
     library("CLibJPEG", "libjpeg", apt: "libjpeg-dev"),
-    library("CLibPNG", "libpng", apt: "libpng-dev"),
+    library("CLibISAL", "libisal", apt: "libisal-dev"),
     library("CLibWebP", "libwebpdemux", apt: "libwebp-dev"),
     library("CLibGIF", "libgif", apt: "libgif-dev"),
     library("CLibLCMS", "lcms2", apt: "liblcms2-dev"),

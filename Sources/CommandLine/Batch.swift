@@ -30,17 +30,18 @@ enum Batch {
     finish: (Source, Value) -> Outcome,
     report: (_ argument: ByteString, Outcome, _ isRepeat: Bool) -> Bool,
   ) -> Int {
-    let sources = Source.different(among: arguments)
-    var outcomes: [Source: (outcome: Outcome, isReported: Bool)] = [:]
+    let (sources, places) = Source.numbered(arguments)
+    var outcomes: [(outcome: Outcome, isReported: Bool)] = []
     var reported = 0
     var failures = 0
     run(count: sources.count, width: min(width, sources.count)) { index in
       work(sources[index])
     } finish: { index, value in
-      outcomes[sources[index]] = (finish(sources[index], value), false)
-      while reported < arguments.count, let known = outcomes[Source(arguments[reported])] {
+      outcomes.append((finish(sources[index], value), false))
+      while reported < arguments.count, places[reported] < outcomes.count {
+        let known = outcomes[places[reported]]
         if !report(arguments[reported], known.outcome, known.isReported) { failures += 1 }
-        outcomes[Source(arguments[reported])]?.isReported = true
+        outcomes[places[reported]].isReported = true
         reported += 1
       }
       console.advance()
@@ -59,7 +60,7 @@ enum Batch {
     work: @escaping @Sendable (Int) -> Value,
     finish: (Int, Value) -> Void,
   ) {
-    let results = Monitor<[Int: Value]>([:])
+    let results = Monitor([Value?](repeating: nil, count: count))
     let queue = WorkQueue(label: "images", width: width)
     // Results waiting for an earlier one take memory, so limit how far ahead work begins.
     let ahead = width * 4
@@ -80,7 +81,7 @@ enum Batch {
           store()
         }
       }
-      finish(index, results.wait { values in values.removeValue(forKey: index).map { .leave($0) } ?? .wait })
+      finish(index, results.wait { values in values[index].take().map { .leave($0) } ?? .wait })
     }
   }
 }

@@ -19,9 +19,21 @@ enum Source: Hashable {
   }
 
   /// Returns the distinct sources of the arguments, in order.
-  static func different(among arguments: [ByteString]) -> [Source] {
-    var seen: Set<Source> = []
-    return arguments.map(Source.init).filter { seen.insert($0).inserted }
+  static func different(among arguments: [ByteString]) -> [Source] { numbered(arguments).sources }
+
+  /// Returns the distinct sources of the arguments, in order, and the place of each argument's among them.
+  static func numbered(_ arguments: [ByteString]) -> (sources: [Source], places: [Int]) {
+    guard arguments.count > 1 else { return (arguments.map(Source.init), Array(arguments.indices)) }
+    var sources: [Source] = []
+    var known: [Source: Int] = [:]
+    let places = arguments.map { argument in
+      let source = Source(argument)
+      if let place = known[source] { return place }
+      known[source] = sources.count
+      sources.append(source)
+      return sources.count - 1
+    }
+    return (sources, places)
   }
 
   var isURL: Bool {

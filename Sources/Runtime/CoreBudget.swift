@@ -5,8 +5,31 @@
 ///
 /// Work never waits for a core: if all are lent, it takes one more, until a loan ends.
 package final class CoreBudget: Sendable {
-  /// The budget of this machine's active cores.
-  package static let machine = CoreBudget(count: ProcessInfo.processInfo.activeProcessorCount)
+  /// The budget of the cores that this process may use.
+  ///
+  /// On Linux these are the ones of its affinity, and no more than a control group gives it time for, rounded up: of a
+  /// container with `--cpus=1.5`, two.
+  package static let machine: CoreBudget = {
+    #if os(Linux)
+    let count = allowedCount(status: FileContents.text(at: "/proc/self/status") ?? "")
+    let share = ControlGroups.own.processors.map { Int($0.rounded(.up)) } ?? .max
+    return CoreBudget(count: min(count ?? ProcessInfo.processInfo.activeProcessorCount, share))
+    #else
+    return CoreBudget(count: ProcessInfo.processInfo.activeProcessorCount)
+    #endif
+  }()
+
+  /// The number of processors that a process may run on, by the mask in its `status` (proc(5)); `nil` if there is none.
+  ///
+  /// `ProcessInfo` opens more files, and has taken 3 % of the time of a small thumbnail.
+  package static func allowedCount(status: String) -> Int? {
+    let name = "Cpus_allowed:"
+    guard let mask = status.split(separator: "\n").first(where: { $0.hasPrefix(name) })?.dropFirst(name.count) else {
+      return nil
+    }
+    let count = mask.reduce(0) { $0 + ($1.hexDigitValue?.nonzeroBitCount ?? 0) }
+    return count > 0 ? count : nil
+  }
 
   /// The number of cores, at least 1.
   package let count: Int

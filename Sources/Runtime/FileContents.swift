@@ -19,6 +19,9 @@ package enum FileContents {
     try of(opened: unsafe open(path, flags))
   }
 
+  /// Reads a small file of the system as text; returns `nil` if that fails.
+  static func text(at path: String) -> String? { (try? at(path)).map { String(decoding: $0, as: UTF8.self) } }
+
   /// Reads the regular file with a name in any encoding; see ``at(_:)-(String)``.
   package static func at(_ path: ByteString) throws(FileError) -> Data {
     try of(opened: unsafe path.withCString { unsafe open($0, flags) })

@@ -80,7 +80,7 @@ package struct MemoryPressureFiles: Sendable {
   package static func system() -> MemoryPressureFiles {
     MemoryPressureFiles(
       root: "/sys/fs/cgroup",
-      membership: text("/proc/self/cgroup") ?? "",
+      membership: FileContents.text(at: "/proc/self/cgroup") ?? "",
       proc: "/proc",
     )
   }
@@ -97,7 +97,9 @@ package struct MemoryPressureFiles: Sendable {
       let file = isUnified ? "memory.current" : "memory.usage_in_bytes"
       // In a container the path is often the host's, and the group's own files are at the root.
       let base = isUnified ? root : root + "/memory"
-      let found = [base + (fields[2] == "/" ? "" : String(fields[2])), base].first { Self.text("\($0)/\(file)") != nil }
+      let found = [base + (fields[2] == "/" ? "" : String(fields[2])), base].first {
+        FileContents.text(at: "\($0)/\(file)") != nil
+      }
       if isUnified { unified = found } else { legacy = found }
     }
     (self.unified, self.legacy) = (unified, legacy)
@@ -172,18 +174,14 @@ package struct MemoryPressureFiles: Sendable {
     return left < 0.03 ? .critical : left < 0.1 ? .low : nil
   }
 
-  private static func text(_ path: String) -> String? {
-    (try? FileContents.at(path)).map { String(decoding: $0, as: UTF8.self) }
-  }
-
   private static func number(_ path: String) -> Int? {
-    text(path)?.split(separator: "\n").first.flatMap { Int($0) }
+    FileContents.text(at: path)?.split(separator: "\n").first.flatMap { Int($0) }
   }
 
   /// Returns the first number after each name.
   private static func fields(_ path: String) -> [String: Int] {
     var fields: [String: Int] = [:]
-    for line in (text(path) ?? "").split(separator: "\n") {
+    for line in (FileContents.text(at: path) ?? "").split(separator: "\n") {
       let words = line.split(separator: " ")
       if words.count > 1, let number = Int(words[1]) { fields[String(words[0])] = number }
     }

@@ -56,7 +56,7 @@ public final class Sandbox: Sendable {
     ///
     /// Defaults to the number of cores. Each has a process; further images wait. A process opens the library of one
     /// external format, and the last process of each format that was needed stays.
-    public var processes = max(1, ProcessInfo.processInfo.activeProcessorCount)
+    public var processes = CoreBudget.machine.count
     /// A Boolean value that indicates whether a process is started before it is needed.
     ///
     /// Defaults to `true`. Otherwise the first image waits for its process.

@@ -77,4 +77,12 @@ struct CoreBudgetTests {
     #expect(budget.count == 1)
     #expect(budget.enter().extend(to: 8) == 1)
   }
+
+  @Test(arguments: [
+    ("Name:\tx\nCpus_allowed:\tf\nCpus_allowed_list:\t0-3\n", 4), ("Cpus_allowed:\tff,00000001", 9),
+    ("Cpus_allowed:\t0", nil), ("Name:\tx", nil), ("", nil),
+  ])
+  func theProcessorsOfAMaskAreCounted(status: String, count: Int?) {
+    #expect(CoreBudget.allowedCount(status: status) == count)
+  }
 }

@@ -251,7 +251,7 @@ final class WorkerProcess: Sendable {
   /// The memory that threads and libraries need beside that of the decode, in bytes.
   private static let overhead = (64 << 20) + (coreCount + min(coreCount, DecodeThreads.limit)) * (10 << 20)
   // Asking for it reads files.
-  private static let coreCount = ProcessInfo.processInfo.activeProcessorCount
+  private static let coreCount = CoreBudget.machine.count
 
   /// The processor time that it has used, in seconds.
   private var processorTime: Double { Double(max(0, vitrine_processor_time(identifier))) / 1e9 }

@@ -24,7 +24,7 @@ extension ThumbnailServer {
     /// The number of threads that read requests and write answers.
     ///
     /// Defaults to the number of cores. Connections are dealt out evenly.
-    public var threads = max(1, ProcessInfo.processInfo.activeProcessorCount)
+    public var threads = CoreBudget.machine.count
     /// The maximum number of open connections.
     ///
     /// Defaults to 4,096. If more come, the ones idle for longest are closed.
@@ -97,7 +97,7 @@ extension ThumbnailServer {
     /// The maximum number of concurrent decodes.
     ///
     /// Defaults to the number of cores.
-    public var maxConcurrentDecodes = max(1, ProcessInfo.processInfo.activeProcessorCount)
+    public var maxConcurrentDecodes = CoreBudget.machine.count
     /// The maximum number of images that are under way at once: that wait for their source or their turn, or are made.
     ///
     /// Defaults to 320. A request beyond is answered at once with 503, unless another client has more of them: then it

@@ -9,6 +9,6 @@ package enum Heaps {
   /// progressive JPEG at 16 connections on two cores, 139 MB were 184. Small blocks do not get there, so that threads seldom
   /// wait for one another.
   package static func limit() {
-    vitrine_mhd_limit_heaps(CInt(clamping: max(1, ProcessInfo.processInfo.activeProcessorCount / 4)))
+    vitrine_mhd_limit_heaps(CInt(clamping: max(1, CoreBudget.machine.count / 4)))
   }
 }

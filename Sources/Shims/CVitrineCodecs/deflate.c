@@ -3,6 +3,8 @@
 #include <limits.h>
 #include <stdlib.h>
 
+#include <isa-l/crc.h>
+#include <isa-l/igzip_lib.h>
 #include <zlib.h>
 
 struct vitrine_deflater {
@@ -46,7 +48,7 @@ int vitrine_gunzip(const uint8_t *bytes, size_t length, uint8_t *out, size_t *ro
   stream.next_out = out;
   stream.avail_out = *room > INT_MAX ? INT_MAX : (uInt)*room;
   *room = 0;
-  if (inflateInit2(&stream, 16 + MAX_WBITS) != Z_OK) return VITRINE_GUNZIP_DAMAGED;
+  if (inflateInit2(&stream, 32 + MAX_WBITS) != Z_OK) return VITRINE_GUNZIP_DAMAGED;
   int status = inflate(&stream, Z_SYNC_FLUSH);
   int is_full = stream.avail_out == 0;
   *room = stream.total_out;
@@ -57,9 +59,9 @@ int vitrine_gunzip(const uint8_t *bytes, size_t length, uint8_t *out, size_t *ro
 }
 
 uint32_t vitrine_adler32(uint32_t checksum, const uint8_t *bytes, size_t length) {
-  return (uint32_t)adler32_z(checksum, bytes, length);
+  return isal_adler32(checksum, bytes, length);
 }
 
 uint32_t vitrine_crc32(uint32_t checksum, const uint8_t *bytes, size_t length) {
-  return (uint32_t)crc32_z(checksum, bytes, length);
+  return crc32_gzip_refl(checksum, bytes, length);
 }

@@ -1,53 +1,51 @@
-#include "vitrine_kernels.h"
+#include "vectors.h"
 
-#if defined(__x86_64__)
-#include <immintrin.h>
+#ifdef NATIVE
 
-#define NATIVE __attribute__((target("avx2")))
+typedef int8_t signed_bytes VECTOR(32);
+typedef uint8_t half VECTOR(16);
+typedef uint64_t sums VECTOR(4);
+typedef uint64_t half_sums VECTOR(2);
 
-static inline NATIVE __m256i load(const uint8_t *bytes) { return _mm256_loadu_si256((const __m256i *)bytes); }
+/// (a + b) / 2, rounded down: the bits of both, and half of those that differ.
+static inline NATIVE bytes average(bytes a, bytes b) { return (a & b) + ((a ^ b) >> 1); }
 
-/// (a + b) / 2, rounded down; the instruction rounds up.
-static inline NATIVE __m256i average(__m256i a, __m256i b) {
-  __m256i odd = _mm256_and_si256(_mm256_xor_si256(a, b), _mm256_set1_epi8(1));
-  return _mm256_sub_epi8(_mm256_avg_epu8(a, b), odd);
-}
-
-static inline NATIVE __m256i distance(__m256i a, __m256i b) {
-  return _mm256_or_si256(_mm256_subs_epu8(a, b), _mm256_subs_epu8(b, a));
+static inline NATIVE bytes distance(bytes a, bytes b) {
+  return __builtin_elementwise_max(a, b) - __builtin_elementwise_min(a, b);
 }
 
 /// The Paeth predictor in bytes. Let p = a + b - c. Then |p - a| = |b - c| and |p - b| = |a - c|. |p - c| is their sum
 /// if c is outside of a...b, and their difference if it is between. The sum may saturate: it is then larger than either.
-static inline NATIVE __m256i paeth(__m256i a, __m256i b, __m256i c) {
-  __m256i toA = distance(b, c), toB = distance(a, c);
-  __m256i isAbove = _mm256_cmpeq_epi8(_mm256_max_epu8(b, c), b), isOtherAbove = _mm256_cmpeq_epi8(_mm256_max_epu8(a, c), a);
-  __m256i isBetween = _mm256_xor_si256(isAbove, isOtherAbove);
-  __m256i toC = _mm256_blendv_epi8(_mm256_adds_epu8(toA, toB), distance(toA, toB), isBetween);
-  __m256i nearest = _mm256_min_epu8(_mm256_min_epu8(toA, toB), toC);
-  __m256i other = _mm256_blendv_epi8(c, b, _mm256_cmpeq_epi8(toB, nearest));
-  return _mm256_blendv_epi8(other, a, _mm256_cmpeq_epi8(toA, nearest));
+static inline NATIVE bytes paeth(bytes a, bytes b, bytes c) {
+  bytes toA = distance(b, c), toB = distance(a, c);
+  bytes toC = (b >= c) ^ (a >= c) ? distance(toA, toB) : __builtin_elementwise_add_sat(toA, toB);
+  bytes nearest = __builtin_elementwise_min(__builtin_elementwise_min(toA, toB), toC);
+  return toA == nearest ? a : toB == nearest ? b : c;
 }
 
-static inline NATIVE __m256i residual(const uint8_t *row, const uint8_t *above, int filter) {
-  __m256i value = load(row);
+static inline NATIVE bytes residual(const uint8_t *row, const uint8_t *above, int filter) {
+  bytes value = *(const bytes *)row, a = *(const bytes *)(row - 4);
+  bytes b = *(const bytes *)above, c = *(const bytes *)(above - 4);
   switch (filter) {
-    case 1: return _mm256_sub_epi8(value, load(row - 4));
-    case 2: return _mm256_sub_epi8(value, load(above));
-    case 3: return _mm256_sub_epi8(value, average(load(row - 4), load(above)));
-    case 4: return _mm256_sub_epi8(value, paeth(load(row - 4), load(above), load(above - 4)));
+    case 1: return value - a;
+    case 2: return value - b;
+    case 3: return value - average(a, b);
+    case 4: return value - paeth(a, b, c);
     default: return value;
   }
 }
 
-static inline NATIVE __m256i size(__m256i residual, __m256i mask) {
-  return _mm256_sad_epu8(_mm256_and_si256(_mm256_abs_epi8(residual), mask), _mm256_setzero_si256());
-}
-
-static inline NATIVE uint64_t total(__m256i sums) {
-  uint64_t parts[4];
-  _mm256_storeu_si256((__m256i *)parts, sums);
-  return parts[0] + parts[1] + parts[2] + parts[3];
+/// The sizes of signed bytes, each eight of them added up.
+static inline NATIVE sums size(bytes residual, bytes mask) {
+  bytes sizes = (bytes)__builtin_elementwise_abs((signed_bytes)residual) & mask;
+#if defined(__x86_64__)
+  return (sums)_mm256_sad_epu8((__m256i)sizes, _mm256_setzero_si256());
+#else
+  sums result;
+  result.lo = (half_sums)vpaddlq_u32(vpaddlq_u16(vpaddlq_u8((uint8x16_t)sizes.lo)));
+  result.hi = (half_sums)vpaddlq_u32(vpaddlq_u16(vpaddlq_u8((uint8x16_t)sizes.hi)));
+  return result;
+#endif
 }
 
 /// The last pixels of a row and the one before them, so that 8 can be read.
@@ -64,67 +62,64 @@ static inline struct tail tail(const uint8_t *row, const uint8_t *above, ptrdiff
   return tail;
 }
 
-struct sums {
-  __m256i none, sub, up, mean, best;
-};
-
-static inline NATIVE void add_sizes(const uint8_t *row, const uint8_t *above, __m256i mask, struct sums *sums) {
-  __m256i value = load(row), a = load(row - 4), b = load(above), c = load(above - 4);
-  sums->none = _mm256_add_epi64(sums->none, size(value, mask));
-  sums->sub = _mm256_add_epi64(sums->sub, size(_mm256_sub_epi8(value, a), mask));
-  sums->up = _mm256_add_epi64(sums->up, size(_mm256_sub_epi8(value, b), mask));
-  sums->mean = _mm256_add_epi64(sums->mean, size(_mm256_sub_epi8(value, average(a, b)), mask));
-  sums->best = _mm256_add_epi64(sums->best, size(_mm256_sub_epi8(value, paeth(a, b, c)), mask));
+static inline NATIVE void add_sizes(const uint8_t *row, const uint8_t *above, ints mask, sums *all) {
+  // Constants, so that each line has one filter.
+  all[0] += size(residual(row, above, 0), (bytes)mask);
+  all[1] += size(residual(row, above, 1), (bytes)mask);
+  all[2] += size(residual(row, above, 2), (bytes)mask);
+  all[3] += size(residual(row, above, 3), (bytes)mask);
+  all[4] += size(residual(row, above, 4), (bytes)mask);
 }
 
 NATIVE void vitrine_filter_sums(const uint8_t *row, const uint8_t *above, ptrdiff_t pixels, uint32_t components,
                                 uint64_t *totals) {
-  const __m256i mask = _mm256_set1_epi32((int32_t)components), zero = _mm256_setzero_si256();
-  struct sums sums = {zero, zero, zero, zero, zero};
+  const ints mask = (int32_t)components, numbers = {0, 1, 2, 3, 4, 5, 6, 7};
+  sums all[5] = {0, 0, 0, 0, 0};
   ptrdiff_t x = 0;
-  for (; x + 8 <= pixels; x += 8) add_sizes(row + x * 4, above + x * 4, mask, &sums);
+  for (; x + 8 <= pixels; x += 8) add_sizes(row + x * 4, above + x * 4, mask, all);
   if (x < pixels) {
     struct tail last = tail(row + x * 4, above + x * 4, pixels - x);
-    const __m256i places = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
-    __m256i inside = _mm256_cmpgt_epi32(_mm256_set1_epi32((int)(pixels - x)), places);
-    add_sizes(last.row + 4, last.above + 4, _mm256_and_si256(mask, inside), &sums);
+    add_sizes(last.row + 4, last.above + 4, mask & (numbers < (int32_t)(pixels - x)), all);
   }
-  totals[0] += total(sums.none);
-  totals[1] += total(sums.sub);
-  totals[2] += total(sums.up);
-  totals[3] += total(sums.mean);
-  totals[4] += total(sums.best);
-}
-
-/// Moves the components of each four pixels to the front.
-static inline NATIVE __m256i order(int components) {
-  switch (components) {
-    case 1: return _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 4, 8, 12, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1));
-    case 2: return _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 3, 4, 7, 8, 11, 12, 15, -1, -1, -1, -1, -1, -1, -1, -1));
-    case 3: return _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, -1, -1, -1, -1));
-    default: return _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
+  for (int filter = 0; filter < 5; filter++) {
+    totals[filter] += all[filter][0] + all[filter][1] + all[filter][2] + all[filter][3];
   }
 }
 
-static inline NATIVE void filter_pixels(const uint8_t *row, const uint8_t *above, int filter, int components,
-                                        __m256i front, uint8_t *out) {
-  __m256i packed = _mm256_shuffle_epi8(residual(row, above, filter), front);
-  _mm_storeu_si128((__m128i *)out, _mm256_castsi256_si128(packed));
-  _mm_storeu_si128((__m128i *)(out + 4 * components), _mm256_extracti128_si256(packed, 1));
+/// The places of the components that are written, in four pixels: 1 (red), 2 (red and alpha), 3 or 4 of each.
+static const uint8_t places[4][16] = {
+    {0, 4, 8, 12},
+    {0, 3, 4, 7, 8, 11, 12, 15},
+    {0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14},
+    {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15},
+};
+
+static inline NATIVE void write_pixels(bytes pixels, int components, uint8_t *out) {
+  half order = *(const half *)places[components - 1];
+#if defined(__x86_64__)
+  __m256i both = _mm256_broadcastsi128_si256((__m128i)order);
+  bytes packed = (bytes)_mm256_shuffle_epi8((__m256i)pixels, both);
+  *(half *)out = packed.lo;
+  *(half *)(out + 4 * components) = packed.hi;
+#else
+  *(half *)out = (half)vqtbl1q_u8((uint8x16_t)pixels.lo, (uint8x16_t)order);
+  *(half *)(out + 4 * components) = (half)vqtbl1q_u8((uint8x16_t)pixels.hi, (uint8x16_t)order);
+#endif
 }
 
 static inline NATIVE void filter_row(const uint8_t *row, const uint8_t *above, ptrdiff_t pixels, int filter,
                                      int components, uint8_t *out) {
-  const __m256i front = order(components);
   ptrdiff_t x = 0;
+  // Sixteen pixels in each turn, since the simple filters take few instructions.
+#pragma unroll 2
   for (; x + 8 <= pixels; x += 8) {
-    filter_pixels(row + x * 4, above + x * 4, filter, components, front, out + x * components);
+    write_pixels(residual(row + x * 4, above + x * 4, filter), components, out + x * components);
   }
   if (x == pixels) return;
   struct tail last = tail(row + x * 4, above + x * 4, pixels - x);
-  uint8_t bytes[48];
-  filter_pixels(last.row + 4, last.above + 4, filter, components, front, bytes);
-  for (ptrdiff_t i = 0; i < (pixels - x) * components; i++) out[x * components + i] = bytes[i];
+  uint8_t written[48];
+  write_pixels(residual(last.row + 4, last.above + 4, filter), components, written);
+  for (ptrdiff_t i = 0; i < (pixels - x) * components; i++) out[x * components + i] = written[i];
 }
 
 NATIVE void vitrine_filter_row(const uint8_t *row, const uint8_t *above, ptrdiff_t pixels, int filter, int components,

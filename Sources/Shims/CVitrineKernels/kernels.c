@@ -1,34 +1,32 @@
-#include "vitrine_kernels.h"
+#include "vectors.h"
+
+#ifdef NATIVE
+
+// By default the compiler fuses multiplications and additions on arm64, since all its processors can.
+#pragma STDC FP_CONTRACT OFF
 
 #if defined(__x86_64__)
-#include <immintrin.h>
-
-// Not "fma": its sums would differ in the last bit from other processors, and these loops are bound by memory anyway.
-#define NATIVE __attribute__((target("avx2")))
-
 int vitrine_kernels_are_native(void) { return __builtin_cpu_supports("avx2") != 0; }
+#else
+int vitrine_kernels_are_native(void) { return 1; }
+#endif
 
-static inline NATIVE __m256 widen(const uint8_t *bytes) {
-  return _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)bytes)));
-}
+typedef float floats VECTOR(32);
+typedef float pixel VECTOR(4);
+typedef float two_pixels VECTOR(8);
+typedef float two_weights VECTOR(2);
+typedef int16_t shorts VECTOR(16);
 
 NATIVE void vitrine_combine_bytes(const void *const *rows, const float *weights, ptrdiff_t taps, float *line,
                                   ptrdiff_t count) {
   ptrdiff_t i = 0;
   for (; i + 32 <= count; i += 32) {
-    __m256 a = _mm256_setzero_ps(), b = a, c = a, d = a;
+    floats sum = 0;
     for (ptrdiff_t tap = 0; tap < taps; tap++) {
-      const uint8_t *row = (const uint8_t *)rows[tap] + i;
-      __m256 weight = _mm256_set1_ps(weights[tap]);
-      a = _mm256_add_ps(a, _mm256_mul_ps(widen(row), weight));
-      b = _mm256_add_ps(b, _mm256_mul_ps(widen(row + 8), weight));
-      c = _mm256_add_ps(c, _mm256_mul_ps(widen(row + 16), weight));
-      d = _mm256_add_ps(d, _mm256_mul_ps(widen(row + 24), weight));
+      bytes row = *(const bytes *)((const uint8_t *)rows[tap] + i);
+      sum += __builtin_convertvector(row, floats) * weights[tap];
     }
-    _mm256_storeu_ps(line + i, a);
-    _mm256_storeu_ps(line + i + 8, b);
-    _mm256_storeu_ps(line + i + 16, c);
-    _mm256_storeu_ps(line + i + 24, d);
+    *(floats *)(line + i) = sum;
   }
   for (; i < count; i++) {
     float sum = 0;
@@ -41,19 +39,9 @@ NATIVE void vitrine_combine_floats(const void *const *rows, const float *weights
                                    ptrdiff_t count) {
   ptrdiff_t i = 0;
   for (; i + 32 <= count; i += 32) {
-    __m256 a = _mm256_setzero_ps(), b = a, c = a, d = a;
-    for (ptrdiff_t tap = 0; tap < taps; tap++) {
-      const float *row = (const float *)rows[tap] + i;
-      __m256 weight = _mm256_set1_ps(weights[tap]);
-      a = _mm256_add_ps(a, _mm256_mul_ps(_mm256_loadu_ps(row), weight));
-      b = _mm256_add_ps(b, _mm256_mul_ps(_mm256_loadu_ps(row + 8), weight));
-      c = _mm256_add_ps(c, _mm256_mul_ps(_mm256_loadu_ps(row + 16), weight));
-      d = _mm256_add_ps(d, _mm256_mul_ps(_mm256_loadu_ps(row + 24), weight));
-    }
-    _mm256_storeu_ps(line + i, a);
-    _mm256_storeu_ps(line + i + 8, b);
-    _mm256_storeu_ps(line + i + 16, c);
-    _mm256_storeu_ps(line + i + 24, d);
+    floats sum = 0;
+    for (ptrdiff_t tap = 0; tap < taps; tap++) sum += *(const floats *)((const float *)rows[tap] + i) * weights[tap];
+    *(floats *)(line + i) = sum;
   }
   for (; i < count; i++) {
     float sum = 0;
@@ -62,27 +50,46 @@ NATIVE void vitrine_combine_floats(const void *const *rows, const float *weights
   }
 }
 
+/// The sums for 16 numbers, in an order that `rounded` undoes.
+struct products {
+  ints one, other;
+};
+
+/// Adds 16 numbers of each of two rows, times the row's weight.
+static inline NATIVE void add(struct products *sum, const int16_t *row, const int16_t *next, const int16_t *weights) {
+  shorts a = *(const shorts *)row, b = *(const shorts *)next;
+#if defined(__x86_64__)
+  // Two weights side by side, for two neighbours side by side.
+  __m256i weight = _mm256_set1_epi32((int32_t)((uint32_t)(uint16_t)weights[0] | (uint32_t)(uint16_t)weights[1] << 16));
+  sum->one += (ints)_mm256_madd_epi16(_mm256_unpacklo_epi16((__m256i)a, (__m256i)b), weight);
+  sum->other += (ints)_mm256_madd_epi16(_mm256_unpackhi_epi16((__m256i)a, (__m256i)b), weight);
+#else
+  sum->one += __builtin_convertvector(a.lo, ints) * weights[0] + __builtin_convertvector(b.lo, ints) * weights[1];
+  sum->other += __builtin_convertvector(a.hi, ints) * weights[0] + __builtin_convertvector(b.hi, ints) * weights[1];
+#endif
+}
+
+static inline NATIVE shorts rounded(struct products sum) {
+  ints one = sum.one >> 14, other = sum.other >> 14;
+#if defined(__x86_64__)
+  return (shorts)_mm256_packs_epi32((__m256i)one, (__m256i)other);
+#else
+  return __builtin_shufflevector((shorts)one, (shorts)other, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+#endif
+}
+
 NATIVE void vitrine_combine_shorts(const void *const *rows, const int16_t *weights, ptrdiff_t taps, int16_t *line,
                                    ptrdiff_t count) {
-  const __m256i half = _mm256_set1_epi32(1 << 13);
   ptrdiff_t i = 0;
   for (; i + 32 <= count; i += 32) {
-    __m256i a = half, b = half, c = half, d = half;
+    struct products first = {1 << 13, 1 << 13}, second = first;
     for (ptrdiff_t tap = 0; tap + 2 <= taps; tap += 2) {
-      const __m256i *row = (const __m256i *)((const int16_t *)rows[tap] + i);
-      const __m256i *next = (const __m256i *)((const int16_t *)rows[tap + 1] + i);
-      // Two weights side by side, for two neighbours side by side.
-      __m256i weight = _mm256_set1_epi32((int32_t)((uint32_t)(uint16_t)weights[tap] | (uint32_t)(uint16_t)weights[tap + 1] << 16));
-      __m256i one = _mm256_loadu_si256(row), other = _mm256_loadu_si256(next);
-      a = _mm256_add_epi32(a, _mm256_madd_epi16(_mm256_unpacklo_epi16(one, other), weight));
-      b = _mm256_add_epi32(b, _mm256_madd_epi16(_mm256_unpackhi_epi16(one, other), weight));
-      one = _mm256_loadu_si256(row + 1), other = _mm256_loadu_si256(next + 1);
-      c = _mm256_add_epi32(c, _mm256_madd_epi16(_mm256_unpacklo_epi16(one, other), weight));
-      d = _mm256_add_epi32(d, _mm256_madd_epi16(_mm256_unpackhi_epi16(one, other), weight));
+      const int16_t *row = (const int16_t *)rows[tap] + i, *next = (const int16_t *)rows[tap + 1] + i;
+      add(&first, row, next, weights + tap);
+      add(&second, row + 16, next + 16, weights + tap);
     }
-    // Packing undoes the order of unpacking.
-    _mm256_storeu_si256((__m256i *)(line + i), _mm256_packs_epi32(_mm256_srai_epi32(a, 14), _mm256_srai_epi32(b, 14)));
-    _mm256_storeu_si256((__m256i *)(line + i + 16), _mm256_packs_epi32(_mm256_srai_epi32(c, 14), _mm256_srai_epi32(d, 14)));
+    *(shorts *)(line + i) = rounded(first);
+    *(shorts *)(line + i + 16) = rounded(second);
   }
   for (; i < count; i++) {
     int32_t sum = 1 << 13;
@@ -93,20 +100,20 @@ NATIVE void vitrine_combine_shorts(const void *const *rows, const int16_t *weigh
 
 NATIVE void vitrine_filter_across(const float *line, const ptrdiff_t *starts, const ptrdiff_t *counts,
                                   const float *weights, ptrdiff_t stride, float *output, ptrdiff_t count) {
-  const __m256i pair = _mm256_setr_epi32(0, 0, 0, 0, 1, 1, 1, 1);
   for (ptrdiff_t x = 0; x < count; x++) {
     const float *source = line + starts[x] * 4;
     const float *taps = weights + x * stride;
-    __m256 sum = _mm256_setzero_ps();
+    two_pixels sum = 0;
     ptrdiff_t tap = 0;
+    // Two pairs in each turn: on x86-64 that takes an eighth less time with 12 taps and more.
+#pragma unroll 2
     for (; tap + 2 <= counts[x]; tap += 2) {
-      __m128 two = _mm_castpd_ps(_mm_load_sd((const double *)(taps + tap)));
-      __m256 weight = _mm256_permutevar8x32_ps(_mm256_castps128_ps256(two), pair);
-      sum = _mm256_add_ps(sum, _mm256_mul_ps(_mm256_loadu_ps(source + tap * 4), weight));
+      two_weights two = *(const two_weights *)(taps + tap);
+      sum += *(const two_pixels *)(source + tap * 4) * __builtin_shufflevector(two, two, 0, 0, 0, 0, 1, 1, 1, 1);
     }
-    __m128 even = _mm256_castps256_ps128(sum);
-    if (tap < counts[x]) even = _mm_add_ps(even, _mm_mul_ps(_mm_loadu_ps(source + tap * 4), _mm_set1_ps(taps[tap])));
-    _mm_storeu_ps(output + x * 4, _mm_add_ps(even, _mm256_extractf128_ps(sum, 1)));
+    pixel even = sum.lo;
+    if (tap < counts[x]) even += *(const pixel *)(source + tap * 4) * taps[tap];
+    *(pixel *)(output + x * 4) = even + sum.hi;
   }
 }
 

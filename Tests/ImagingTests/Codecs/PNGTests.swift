@@ -196,3 +196,125 @@ struct PNGTests {
     #expect(error?.format == .png)
   }
 }
+
+/// What a file must not do, and what it may.
+@Suite(.enabled(if: !Shape.isApple))
+struct DamagedPNGTests {
+  private static let kind = PNGTests.Kind(colorType: .rgb, depth: 8, isInterlaced: false)
+
+  /// A file of the header and further chunks, with a picture of two pixels in two rows.
+  private static func file(
+    _ type: PNGFile.ColorType = .rgb,
+    depth: UInt8 = 8,
+    before: Data = Data(),
+    pixels: [UInt8],
+  ) -> Data {
+    let header: [UInt8] = .big32(2) + .big32(2) + [depth, UInt8(type.rawValue), 0, 0, 0]
+    return Data(SniffingTests.png + PNGFile.chunk("IHDR", header)) + before + Data(PNGFile.chunk("IDAT", pixels))
+      + Data(PNGFile.chunk("IEND", []))
+  }
+
+  private static let rows: [UInt8] = [0, 1, 2, 3, 4, 5, 6, 0, 7, 8, 9, 10, 11, 12]
+
+  @Test
+  func aFilterThatDoesNotExistIsNamedWithItsRow() {
+    var rows = Self.rows
+    rows[7] = 5
+
+    let error = failure { try decode(Self.file(pixels: PNGFile.zlib(rows))) }
+
+    #expect(error?.code == .corrupt)
+    #expect(error?.description.contains("row 1 of 2 has a filter that does not exist") == true)
+  }
+
+  @Test
+  func pixelsThatEndTooEarlyAreCorrupt() {
+    let error = failure { try decode(Self.file(pixels: PNGFile.zlib(Array(Self.rows.dropLast(3))))) }
+
+    #expect(error?.code == .corrupt)
+    #expect(error?.description.contains("end at row 1 of 2") == true)
+  }
+
+  @Test
+  func moreThanAllRowsIsThrownAway() throws {
+    let decoded = try decode(Self.file(pixels: PNGFile.zlib(Self.rows + [UInt8](repeating: 7, count: 100_000))))
+
+    #expect(decoded.bitmap[1, 1] == SIMD4(10, 11, 12, 255))
+    #expect(decoded.damage == nil)
+  }
+
+  @Test
+  func aCompressedStreamWithAWrongChecksumOfItsOwnIsShown() throws {
+    var pixels = PNGFile.zlib(Self.rows)
+    pixels[pixels.count - 1] ^= 1
+
+    #expect(try decode(Self.file(pixels: pixels)).bitmap[0, 0] == SIMD4(1, 2, 3, 255))
+  }
+
+  @Test
+  func pixelsInManyChunksAreOneStream() throws {
+    let picture = Bitmap.busy(width: 300, height: 200, alpha: false)
+    let whole = try picture.encoded(as: .png)
+    let start = try #require(whole.firstRange(of: Data("IDAT".utf8))).lowerBound - 4
+    let pixels = Array(whole[(start + 8)..<(whole.count - 16)])
+    var file = whole.prefix(start)
+    for first in stride(from: 0, to: pixels.count, by: 100) {
+      file += Data(PNGFile.chunk("IDAT", Array(pixels[first..<min(first + 100, pixels.count)])))
+      file += Data(PNGFile.chunk("IDAT", []))
+    }
+
+    #expect(try Bitmap(decoding: file + whole.suffix(12)).largestDifference(from: picture) == 0)
+  }
+
+  @Test
+  func aChunkThatNobodyKnowsAndThatMattersIsRefused() throws {
+    let pixels = PNGFile.zlib(Self.rows)
+
+    #expect(
+      failure { try decode(Self.file(before: Data(PNGFile.chunk("ABCD", [1])), pixels: pixels)) }?.code == .corrupt
+    )
+    #expect(try decode(Self.file(before: Data(PNGFile.chunk("abCD", [1])), pixels: pixels)).bitmap.width == 2)
+  }
+
+  @Test
+  func aPlaceBeyondThePaletteIsBlack() throws {
+    let palette = Data(PNGFile.chunk("PLTE", [10, 20, 30]))
+    let file = Self.file(.palette, before: palette, pixels: PNGFile.zlib([0, 0, 7, 0, 255, 0]))
+
+    let bitmap = try Bitmap(decoding: file)
+
+    #expect(
+      [bitmap[0, 0], bitmap[1, 0], bitmap[0, 1]] == [
+        SIMD4(10, 20, 30, 255), SIMD4(0, 0, 0, 255), SIMD4(0, 0, 0, 255),
+      ]
+    )
+  }
+
+  @Test(arguments: [[], [1, 2], [1, 2, 3, 4], [UInt8](repeating: 0, count: 771)] as [[UInt8]])
+  func aPaletteOfAWrongLengthIsCorrupt(palette: [UInt8]) {
+    let file = Self.file(
+      .palette,
+      before: Data(PNGFile.chunk("PLTE", palette)),
+      pixels: PNGFile.zlib([0, 0, 0, 0, 0, 0]),
+    )
+
+    #expect(failure { try decode(file) }?.code == .corrupt)
+  }
+
+  /// Each row has each filter in turn, so that groups of four have every mix of them.
+  @Test(arguments: PNGTests.kinds)
+  func everyMixOfFiltersDecodesExactly(kind: PNGTests.Kind) throws {
+    var generator = SplitMix64(seed: 11)
+    for width in [1, 2, 3, 4, 5, 7, 40] {
+      for height in [1, 3, 4, 5, 8, 61] {
+        var file = PNGTests.file(kind, width: width, height: height)
+        file.filters = (0..<height).map { _ in Int.random(in: 0...4, using: &generator) }
+
+        #expect(
+          try Bitmap(decoding: file.data).largestDifference(from: PNGTests.expected(file)) == 0,
+          "\(width)x\(height)",
+        )
+      }
+    }
+  }
+}

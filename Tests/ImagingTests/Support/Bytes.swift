@@ -63,6 +63,8 @@ struct PNGFile {
   /// The body of a `tRNS` chunk.
   var transparency: [UInt8] = []
   var isInterlaced = false
+  /// The filters of the rows, from 0 to 4, over and over.
+  var filters = [0]
   /// The components of one pixel, 0 to 2^depth - 1.
   var samples: (_ x: Int, _ y: Int) -> [Int]
 
@@ -84,15 +86,30 @@ struct PNGFile {
       isInterlaced
       ? [(0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2)]
       : [(0, 0, 1, 1)]
-    var bytes: [UInt8] = []
+    var (bytes, count): ([UInt8], Int) = ([], 0)
     for (startX, startY, stepX, stepY) in passes where startX < width {
+      var above: [UInt8] = []
       for y in stride(from: startY, to: height, by: stepY) {
-        let line = stride(from: startX, to: width, by: stepX).flatMap { samples($0, y) }
-        bytes.append(0)
-        bytes += packed(line)
+        let line = packed(stride(from: startX, to: width, by: stepX).flatMap { samples($0, y) })
+        let filter = filters[count % filters.count]
+        bytes += [UInt8(filter)] + filtered(line, above, filter)
+        (above, count) = (line, count + 1)
       }
     }
     return bytes
+  }
+
+  /// PNG, third edition, 9.2.
+  private func filtered(_ line: [UInt8], _ above: [UInt8], _ filter: Int) -> [UInt8] {
+    let size = max(1, samples(0, 0).count * depth / 8)
+    return line.indices.map { index in
+      let up = above.isEmpty ? 0 : Int(above[index])
+      let left = index >= size ? Int(line[index - size]) : 0
+      let corner = above.isEmpty || index < size ? 0 : Int(above[index - size])
+      let guess = left + up - corner
+      let nearest = [left, up, corner].min { abs($0 - guess) < abs($1 - guess) }
+      return line[index] &- UInt8([0, left, up, (left + up) / 2, nearest ?? 0][filter])
+    }
   }
 
   private func packed(_ line: [Int]) -> [UInt8] {

@@ -1,6 +1,6 @@
 import VitrineRuntime
 
-/// Decodes PNG with libpng, row by row unless the file is interlaced; with ImageIO on Apple's platforms.
+/// Decodes PNG row by row unless the file is interlaced; with ImageIO on Apple's platforms.
 ///
 /// Frames of an APNG are composed on demand, as a viewer shows them. The decoder of the system sees each as a still
 /// PNG of its own.

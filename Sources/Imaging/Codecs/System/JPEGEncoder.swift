@@ -33,7 +33,8 @@ package struct JPEGEncoder: ImageEncoder {
     let flat = input.bitmap.flattenedOverWhite()
     let cancellation = EncoderCancellation(input)
     let (profile, segments) = (input.colorProfile?.data, JPEGMetadata.segments(of: input))
-    let result = unsafe Self.withPointers(to: segments) { segments in
+    var out = unsafe vitrine_encoded()
+    let status = unsafe Self.withPointers(to: segments) { segments in
       unsafe (profile ?? Data()).withUnsafeBytes { profile in
         // The areas outlive the call, which only reads them.
         let settings = unsafe vitrine_jpeg_options(
@@ -49,41 +50,38 @@ package struct JPEGEncoder: ImageEncoder {
           stop: { context, _ in unsafe EncoderCancellation.at(context).isRequested ? 1 : 0 },
           context: cancellation.pointer,
         )
-        return unsafe Self.encode(flat, settings)
+        return unsafe Self.encode(flat, settings, &out)
       }
     }
     withExtendedLifetime(cancellation) {}
-    return try result.get()
-  }
-
-  /// Calls the shim, and takes ownership of the memory that it allocated.
-  private static func encode(_ flat: Bitmap, _ settings: vitrine_jpeg_options) -> Result<Data, ImageError> {
-    var out = unsafe vitrine_encoded()
-    var settings = unsafe settings
-    let (stride, width, height) = (flat.bytesPerRow, UInt32(flat.width), UInt32(flat.height))
-    // The pixels are read only within the call: `height` rows of `bytesPerRow` bytes, which the bitmap has.
-    let status = flat.withElements { pixels in
-      unsafe pixels.withUnsafeBufferPointer {
-        unsafe vitrine_jpeg_encode($0.baseAddress, stride, width, height, &settings, &out)
-      }
-    }
-    guard status != VITRINE_STOPPED else { return .failure(ImageError(.cancelled, "cancelled")) }
+    guard status != VITRINE_STOPPED else { throw ImageError(.cancelled, "cancelled") }
     guard status == VITRINE_OK, let bytes = unsafe out.bytes else {
       // The message is a C array of characters that ends in a zero.
       let message = unsafe withUnsafeBytes(of: out.message) { characters in
         unsafe String(decoding: characters.prefix { $0 != 0 }, as: UTF8.self)
       }
-      return .failure(ImageError(.notEncodable, format: .jpeg, "cannot be encoded as jpeg: \(message)"))
+      throw ImageError(.notEncodable, format: .jpeg, "cannot be encoded as jpeg: \(message)")
     }
     // The shim allocated it with malloc and passes ownership.
-    return .success(unsafe Data(bytesNoCopy: bytes, count: out.length, deallocator: .free))
+    return unsafe Data(bytesNoCopy: bytes, count: out.length, deallocator: .free)
+  }
+
+  private static func encode(_ flat: Bitmap, _ settings: vitrine_jpeg_options, _ out: inout vitrine_encoded) -> Int32 {
+    var settings = unsafe settings
+    let (stride, width, height) = (flat.bytesPerRow, UInt32(flat.width), UInt32(flat.height))
+    // The pixels are read only within the call: `height` rows of `bytesPerRow` bytes, which the bitmap has.
+    return flat.withElements { pixels in
+      unsafe pixels.withUnsafeBufferPointer {
+        unsafe vitrine_jpeg_encode($0.baseAddress, stride, width, height, &settings, &out)
+      }
+    }
   }
 
   /// Calls `body` with segments of APP1, whose bytes stay in place until it returns.
-  private static func withPointers<Value>(
+  private static func withPointers(
     to segments: [Data],
-    _ body: (UnsafeBufferPointer<vitrine_jpeg_segment>) -> Value,
-  ) -> Value {
+    _ body: (UnsafeBufferPointer<vitrine_jpeg_segment>) -> Int32,
+  ) -> Int32 {
     segments.reduce(Data(), +).reading { bytes in
       var offset = 0
       let list = unsafe segments.map { segment in

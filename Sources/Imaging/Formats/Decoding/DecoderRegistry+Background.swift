@@ -119,7 +119,7 @@ extension Bitmap {
 enum BackgroundWork {
   private static let queue = WorkQueue(
     label: "vitrine.imaging",
-    width: max(1, ProcessInfo.processInfo.activeProcessorCount),
+    width: CoreBudget.machine.count,
   )
   private static let cancelled = ImageError(.cancelled, "cancelled")
 

@@ -69,7 +69,7 @@ final class FrameStore: Sendable {
   /// The queue of all animations.
   static let queue = WorkQueue(
     label: "vitrine.frames",
-    width: max(1, ProcessInfo.processInfo.activeProcessorCount),
+    width: CoreBudget.machine.count,
   )
 
   private let poster: Bitmap

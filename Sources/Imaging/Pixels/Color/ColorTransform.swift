@@ -41,7 +41,7 @@ struct ColorTransform: Sendable {
 
   private static func kind(ofInks profile: ColorProfile?, _ target: ColorSpace) -> Kind {
     if let profile, let transform = ProfileTransform.cached(profile, .cmyk, to: target) { return .table(transform) }
-    return .ink(fromSRGB[target])
+    return .ink(fromSRGB(to: target))
   }
 
   private static func kind(of profile: ColorProfile, _ model: ColorModel, _ target: ColorSpace) -> Kind? {
@@ -63,15 +63,22 @@ struct ColorTransform: Sendable {
 
   /// Without an encoding, sRGB is assumed.
   private static func kind(_ encoding: ColorEncoding?, _ target: ColorSpace) -> Kind? {
-    guard let encoding, encoding != .sRGB else { return fromSRGB[target].map { .matrix($0) } }
+    guard let encoding, encoding != .sRGB else { return fromSRGB(to: target).map { .matrix($0) } }
     return kind(encoding.matrixShaper, target)
   }
 
-  /// The transforms from the most common space, made once, because their tables take as long as a small image.
-  private static let fromSRGB: [ColorSpace: MatrixTransform] = {
-    guard let source = ColorEncoding.sRGB.matrixShaper else { return [:] }
-    return ColorSpace.allCases.reduce(into: [:]) { $0[$1] = MatrixTransform(source, to: $1) }
-  }()
+  /// Returns the transform from the most common space.
+  private static func fromSRGB(to target: ColorSpace) -> MatrixTransform? {
+    switch target {
+    case .sRGB: nil
+    case .displayP3: displayP3FromSRGB
+    }
+  }
+
+  /// Made once, because its table takes as long as a small image.
+  private static let displayP3FromSRGB = ColorEncoding.sRGB.matrixShaper.flatMap {
+    MatrixTransform($0, to: .displayP3)
+  }
 
   private static func kind(_ source: MatrixShaper?, _ target: ColorSpace) -> Kind? {
     source.flatMap { MatrixTransform($0, to: target) }.map { .matrix($0) }

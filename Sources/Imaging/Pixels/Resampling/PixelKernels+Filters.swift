@@ -117,7 +117,7 @@ extension PixelKernels {
   }
 }
 
-// The loops for processors without AVX2: vectors of a fixed size, since generic ones would be taken apart.
+// The loops for processors without AVX2 or NEON: vectors of a fixed size, since generic ones would be taken apart.
 extension PixelKernels {
   private typealias Bytes = SIMD16<UInt8>
 

@@ -1,6 +1,5 @@
-// libjpeg, libpng and zlib as plain functions. The first two report errors by longjmp, which must not cross a Swift
-// frame. Every function that calls them sets its own jump target and returns a status instead. This layer makes no
-// decisions.
+// libjpeg, zlib and isa-l as plain functions. libjpeg reports errors by longjmp, which must not cross a Swift frame. Every
+// function that calls it sets its own jump target and returns a status instead. This layer makes no decisions.
 #ifndef VITRINE_CODECS_H
 #define VITRINE_CODECS_H
 
@@ -56,28 +55,43 @@ int vitrine_jpeg_ran_out(const vitrine_jpeg_reader *reader);
 
 // ---- PNG in --------------------------------------------------------------------------------------------------
 
+/// How the pixels of a file are stored (PNG, third edition, 11.2).
+typedef struct {
+  uint32_t width;
+  int color_type, bit_depth;
+  int is_wide;           // rows have 16 bits a component, in the order of the machine
+  int has_key;           // pixels of the colour `key`, as stored, are transparent
+  uint16_t key[3];       // grey, or red, green and blue
+} vitrine_png_layout;
+
+/// A reader of the rows: inflates them with isa-l, undoes the filters and makes them RGBA.
 typedef struct vitrine_png_reader vitrine_png_reader;
 
-typedef struct {
-  uint32_t width, height;
-  int bit_depth, interlaced, has_alpha;
-  const uint8_t *profile;  // ICC, owned by the reader; NULL if there is none
-  uint32_t profile_length;
-} vitrine_png_info;
+enum {
+  VITRINE_PNG_HUNGRY = 1,  // all bytes are consumed, and more are needed
+  VITRINE_PNG_ENDED,       // the compressed stream has ended
+  VITRINE_PNG_DAMAGED,     // it is wrong, or its checksum is
+  VITRINE_PNG_FILTER,      // there is no such filter
+};
 
-/// Of the ancillary chunks, keeps only the profile and, with `keep_text`, the texts.
-vitrine_png_reader *vitrine_png_create(const uint8_t *data, size_t length, size_t chunk_limit, int keep_text);
+/// `palette` has 256 colours, RGBA. NULL if there is no memory.
+vitrine_png_reader *vitrine_png_create(const vitrine_png_layout *, const uint8_t *palette);
 void vitrine_png_destroy(vitrine_png_reader *);
-/// Reads up to the first image data and sets up the conversion to RGBA with 8 bits, or 16 in the order of the machine.
-int vitrine_png_read_header(vitrine_png_reader *, vitrine_png_info *, int is_wide);
-/// Returns the number of rows read, or a negative status. An interlaced image is read in seven passes into the same
-/// rows.
-int vitrine_png_read_rows(vitrine_png_reader *, uint8_t *rows, size_t stride, int count);
-/// The inflated text of a keyword before the image data, owned by the reader. NULL if there is none.
-const uint8_t *vitrine_png_text(vitrine_png_reader *, const char *keyword, ptrdiff_t *length);
-const char *vitrine_png_message(const vitrine_png_reader *);
-int vitrine_png_warnings(const vitrine_png_reader *);
-int vitrine_png_truncated(const vitrine_png_reader *);
+/// The next row is the first of a pass.
+void vitrine_png_begin_pass(vitrine_png_reader *);
+/// Reads up to `count` rows of `width` pixels, at most the layout's, and returns minus their number, or a status. Takes
+/// what it consumes from `*given`; what is left of `bytes` belongs to the next call.
+int vitrine_png_read_rows(vitrine_png_reader *, uint32_t width, const uint8_t *bytes, size_t *given, uint8_t *out,
+                          size_t stride, int count);
+/// A pass of an interlaced file: its first pixel, the distances of its pixels, and the block that each stands for.
+typedef struct {
+  uint32_t x, y, across, down, block_width, block_height;
+} vitrine_png_pass;
+
+/// Writes the pixels of a pass's row into the `count` rows that they stand for, which have `width` pixels each.
+void vitrine_png_spread(const uint8_t *line, vitrine_png_pass, uint8_t *rows, uint32_t width, int count, size_t pixel_size);
+/// Reads the stream to its end behind the last row. Never returns OK.
+int vitrine_png_finish(vitrine_png_reader *, const uint8_t *bytes, size_t *count);
 
 // ---- out -----------------------------------------------------------------------------------------------------
 
@@ -121,7 +135,7 @@ void vitrine_deflate_destroy(vitrine_deflater *);
 /// Compresses `*length` bytes into up to `*room` bytes. Sets both to what is left. Call it until nothing is left of
 /// `*length`, and with `finish` until it returns non-zero: then the stream has ended.
 int vitrine_deflate(vitrine_deflater *, const uint8_t *bytes, size_t *length, uint8_t *out, size_t *room, int finish);
-/// How the first stream of a gzip file ends within the room.
+/// How the first stream of gzip or zlib in a file ends within the room.
 enum { VITRINE_GUNZIP_WHOLE, VITRINE_GUNZIP_TRUNCATED, VITRINE_GUNZIP_DAMAGED, VITRINE_GUNZIP_FULL };
 /// Inflates it into up to `*room` bytes, and sets that to their number.
 int vitrine_gunzip(const uint8_t *bytes, size_t length, uint8_t *out, size_t *room);

@@ -1,5 +1,6 @@
-// Inner loops of resampling, and of PNG's filters, for processors with AVX2. Other processors run their Swift twins.
-// Sums are in the same order and without fused multiplication, so every processor produces the same bits.
+// Inner loops of resampling, and of PNG's filters, for x86-64 with AVX2 and for arm64, whose processors all have NEON. Other
+// processors run their Swift twins. Sums are in the same order and without fused multiplication, so every processor
+// produces the same bits: `make check NAME=arm64` compares the two.
 #ifndef VITRINE_KERNELS_H
 #define VITRINE_KERNELS_H
 
@@ -27,7 +28,7 @@ void vitrine_filter_across(const float *line, const ptrdiff_t *starts, const ptr
 /// neighbours of the first ones.
 void vitrine_filter_sums(const uint8_t *row, const uint8_t *above, ptrdiff_t pixels, uint32_t components,
                          uint64_t *totals);
-/// Writes what a filter leaves of a row's pixels: 1 component of each (red), 2 (red and alpha), 3 or 4. Up to 15 bytes
+/// Writes what a filter leaves of a row's pixels: 1 component of each (red), 2 (red and alpha), 3 or 4. Up to 12 bytes
 /// behind them may be overwritten.
 void vitrine_filter_row(const uint8_t *row, const uint8_t *above, ptrdiff_t pixels, int filter, int components,
                         uint8_t *out);

@@ -5,7 +5,7 @@ import VitrineTesting
 
 @testable import VitrineImaging
 
-/// The PNG encoder of our own, read back by libpng.
+/// The PNG encoder of our own, read back by the decoder.
 struct PNGEncoderTests {
   /// Pictures of each kind, as a function of place and of chance.
   enum Kind: String, CaseIterable {
