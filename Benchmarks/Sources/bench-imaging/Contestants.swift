@@ -68,7 +68,23 @@ let magick = Contestant(name: "ImageMagick") {
   return ["convert", "-define", hint, $0.input.path, "-auto-orient", "-thumbnail", size, "-quality", "85", $0.output]
 }
 
-let allContestants = [balanced, best, fast, png] + (before ?? []) + [vips, vipsPNG, pixbuf, pillow, openCV, magick]
+/// The Python with the newest libvips of PyPI, which `make bench NAME=imaging` installs where it can.
+let newestPython = ".build/pyvips/bin/python"
+let newestVips = Contestant(name: "libvips of PyPI") {
+  [newestPython, "-c", pyvipsScript, $0.input.path, $0.output, "\($0.size)"]
+}
+
+let allContestants =
+  [balanced, best, fast, png] + (before ?? []) + [vips, vipsPNG]
+  + (FileManager.default.isExecutableFile(atPath: newestPython) ? [newestVips] : [])
+  + [pixbuf, pillow, openCV, magick]
+
+private let pyvipsScript = """
+  import sys, pyvips
+  size = int(sys.argv[3])
+  image = pyvips.Image.thumbnail(sys.argv[1], size, height=size, size="down")
+  image.write_to_file(sys.argv[2], **({"Q": 85} if sys.argv[2].endswith("jpg") else {}))
+  """
 
 private let pillowScript = """
   import sys

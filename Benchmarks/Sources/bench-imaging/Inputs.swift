@@ -11,6 +11,9 @@ enum Kind: String, CaseIterable {
   case webP = "WebP"
   case avif = "AVIF"
   case heic = "HEIC"
+  case tiff = "TIFF, uncompressed"
+  /// Four times as many pixels, with smaller copies, as a microscope or a map has.
+  case pyramid = "TIFF, pyramid"
   case jxl = "JPEG XL"
 
   /// The kinds of the tables that compare all programs; the others are measured only by the clock.
@@ -29,6 +32,7 @@ enum Kind: String, CaseIterable {
     case .webP: "webp"
     case .avif: "avif"
     case .heic: "heic"
+    case .tiff, .pyramid: "tif"
     case .jxl: "jxl"
     }
   }
@@ -43,6 +47,8 @@ enum Kind: String, CaseIterable {
     case .webP: ["cwebp", "-quiet", "-q", "85", upright, "-o", target]
     case .avif: ["avifenc", "-s", "8", "--min", "20", "--max", "30", upright, target]
     case .heic: ["heif-enc", "-q", "60", upright, "-o", target]
+    case .tiff: ["vips", "copy", upright, target]
+    case .pyramid: ["sh", "-ec", pyramidScript, "sh", upright, target]
     case .jxl: ["cjxl", "-q", "88", "-e", "4", upright, target]
     }
   }
@@ -50,7 +56,7 @@ enum Kind: String, CaseIterable {
   /// Decodes a whole file to a PNG, with the format's own decoder unless vips uses that.
   func decode(_ path: String, to target: String) -> [String] {
     switch self {
-    case .baseline, .large, .progressive, .png: ["vips", "autorot", path, target]
+    case .baseline, .large, .progressive, .png, .tiff, .pyramid: ["vips", "autorot", path, target]
     case .webP: ["dwebp", "-quiet", path, "-o", target]
     case .avif: ["avifdec", path, target]
     case .heic: ["heif-convert", path, target]
@@ -73,6 +79,12 @@ private let largeScript = """
     [ "$(stat -c %s "$2")" -lt 3500000 ] || break
   done
   rm "$2.v" "$2.noise.v" "$2.sum.v"
+  """
+
+private let pyramidScript = """
+  vips resize "$1" "$2.v" 2
+  vips tiffsave "$2.v" "$2" --tile --pyramid --compression jpeg
+  rm "$2.v"
   """
 
 struct Input {
@@ -127,7 +139,7 @@ func inputs(_ kind: Kind, _ photographs: [Input]) -> [Input] {
     switch kind {
     case .webP: corpus("webp", ["webp"], kind)
     case .heic: corpus("photos", ["heic"], kind)
-    case .baseline, .large, .progressive, .png, .avif, .jxl: []
+    case .baseline, .large, .progressive, .png, .avif, .tiff, .pyramid, .jxl: []
     }
   // The longest files have the most detail.
   let sources = photographs.sorted { $0.byteCount > $1.byteCount }.prefix(max(1, 3 - known.count))

@@ -3,8 +3,8 @@
 // Every program makes an image whose longer side has the given pixels. The output is JPEG, as usual for photographs.
 // The program that writes only PNG is compared with a PNG of ours. A second PNG of each program, which is not timed,
 // shows its quality: the signal-to-noise ratio against the whole image, decoded by the format's own decoder and shrunk
-// with Lanczos3 (Measuring.swift). KINDS selects from baseline, large, progressive, png, webP, avif, heic, batch and
-// clock. ROUNDS sets the number of timed rounds. PICTURES names a folder in which to keep the thumbnails. BEFORE names
+// with Lanczos3 (Measuring.swift). KINDS selects from baseline, large, progressive, png, webP, avif, heic, tiff,
+// pyramid, batch and clock. ROUNDS sets the number of timed rounds. PICTURES names a folder in which to keep the thumbnails. BEFORE names
 // an older vitrine, which is measured in the same run.
 
 import Foundation
@@ -53,7 +53,10 @@ if wanted?.contains("clock") ?? true { reportByTheClock(taken) }
 /// The versions of the compared programs.
 func versions() -> String {
   let python = "import PIL, cv2; print('Pillow', PIL.__version__ + ', OpenCV', cv2.__version__)"
-  let commands = [["vips", "--version"], ["python3", "-c", python], ["convert", "-version"]]
+  let newest = "import pyvips; print('libvips of PyPI', '.'.join(str(pyvips.version(part)) for part in range(3)))"
+  let commands = [
+    ["vips", "--version"], [newestPython, "-c", newest], ["python3", "-c", python], ["convert", "-version"],
+  ]
   let texts = commands.map { output($0).text.split(separator: "\n").first.map(String.init) ?? "\($0[0]) is missing" }
   return texts.map { $0.replacing("Version: ", with: "").prefix(40).trimmingCharacters(in: .whitespaces) }.joined(
     separator: ", "
