@@ -45,6 +45,10 @@ private let lonePNG = Contestant(name: "vitrine, to PNG", fileExtension: "png") 
   [vitrine, "thumbnail", $0.input.path, "-o", $0.output, "--size", "\($0.size)"]
 }
 
+private let rsvg = Contestant(name: "rsvg-convert", fileExtension: "png") {
+  ["rsvg-convert", "-a", "-w", "\($0.size)", "-h", "\($0.size)", $0.input.path, "-o", $0.output]
+}
+
 private func scaled(_ job: Job) -> [String] {
   job.input.isWide ? ["-scale", "\(job.size)", "0"] : ["-scale", "0", "\(job.size)"]
 }
@@ -78,7 +82,7 @@ private let rows: [(kind: Kind, title: String, rows: [ClockRow])] = [
   ),
 ]
 
-/// Measures lone images to 300 px, and the first small AVIF and HEIC, for which the tool starts a codec process.
+/// Measures lone images to 300 px, and the first small one of formats for which the tool starts a codec process.
 func reportByTheClock(_ photographs: [Input]) {
   print("\nA lone image by the clock, to 300 px: wall and CPU ms, the least of \(clockRounds) rounds in turns")
   for (kind, title, rows) in rows {
@@ -88,14 +92,15 @@ func reportByTheClock(_ photographs: [Input]) {
       fflush(nil)
     }
   }
-  let first: [(kind: Kind, peer: Contestant)] = [(.avif, avifdecPNG), (.heic, heifThumbnailer)]
-  for (kind, peer) in first {
+  let first: [(kind: Kind, peer: Contestant, goal: Double)] = [
+    (.avif, avifdecPNG, 1.2), (.heic, heifThumbnailer, 1.2), (.svg, rsvg, 2.5), (.baseline, pixbuf, 1.5),
+  ]
+  for (kind, peer, goal) in first {
     guard let small = small(kind, photographs) else { continue }
     compare(
       [
-        ClockRow(contestant: lone), ClockRow(contestant: lonePNG, peer: (peer, 1.2)), ClockRow(contestant: peer),
-        ClockRow(contestant: pixbuf),
-      ],
+        ClockRow(contestant: lone), ClockRow(contestant: lonePNG, peer: (peer, goal)), ClockRow(contestant: peer),
+      ] + (peer.name == pixbuf.name ? [] : [ClockRow(contestant: pixbuf)]),
       small,
       "first \(kind.rawValue) of 300 px",
     ) { _ in nil }

@@ -15,9 +15,11 @@ enum Kind: String, CaseIterable {
   /// Four times as many pixels, with smaller copies, as a microscope or a map has.
   case pyramid = "TIFF, pyramid"
   case jxl = "JPEG XL"
+  /// The icon of the gallery, whatever the photograph.
+  case svg = "SVG"
 
   /// The kinds of the tables that compare all programs; the others are measured only by the clock.
-  static let compared = allCases.filter { $0 != .jxl }
+  static let compared = allCases.filter { $0 != .jxl && $0 != .svg }
 
   var isJPEG: Bool { [.baseline, .large, .progressive].contains(self) }
 
@@ -34,6 +36,7 @@ enum Kind: String, CaseIterable {
     case .heic: "heic"
     case .tiff, .pyramid: "tif"
     case .jxl: "jxl"
+    case .svg: "svg"
     }
   }
 
@@ -50,6 +53,7 @@ enum Kind: String, CaseIterable {
     case .tiff: ["vips", "copy", upright, target]
     case .pyramid: ["sh", "-ec", pyramidScript, "sh", upright, target]
     case .jxl: ["cjxl", "-q", "88", "-e", "4", upright, target]
+    case .svg: ["cp", "Desktop/io.github.vitrine.Gallery.svg", target]
     }
   }
 
@@ -61,6 +65,7 @@ enum Kind: String, CaseIterable {
     case .avif: ["avifdec", path, target]
     case .heic: ["heif-convert", path, target]
     case .jxl: ["djxl", path, target]
+    case .svg: ["rsvg-convert", path, "-o", target]
     }
   }
 }
@@ -139,7 +144,7 @@ func inputs(_ kind: Kind, _ photographs: [Input]) -> [Input] {
     switch kind {
     case .webP: corpus("webp", ["webp"], kind)
     case .heic: corpus("photos", ["heic"], kind)
-    case .baseline, .large, .progressive, .png, .avif, .tiff, .pyramid, .jxl: []
+    case .baseline, .large, .progressive, .png, .avif, .tiff, .pyramid, .jxl, .svg: []
     }
   // The longest files have the most detail.
   let sources = photographs.sorted { $0.byteCount > $1.byteCount }.prefix(max(1, 3 - known.count))
