@@ -17,7 +17,7 @@ struct vitrine_png_reader {
   uint8_t *band;                   // inflated bytes from `start` to `end`
   size_t capacity, start, end;
   uint8_t *rows;  // without filters: the last row, and up to four behind it
-  int has_ended;
+  int has_ended, has_failed;
 };
 
 static size_t stored_length(const vitrine_png_reader *reader, uint32_t width) {
@@ -75,20 +75,21 @@ static int fill(vitrine_png_reader *reader, size_t length, const uint8_t *bytes,
   inflate->avail_in = (uint32_t)given;
   // The library compares distances with this number, which has only 32 bits.
   if (inflate->total_out > 1u << 30) inflate->total_out = 1u << 20;
-  int status = ISAL_DECOMP_OK;
-  while (reader->end < length && !reader->has_ended && status == ISAL_DECOMP_OK) {
+  // The library must not be called again after a failure.
+  while (reader->end < length && !reader->has_ended && !reader->has_failed) {
     size_t room = reader->capacity - reader->end;
     inflate->next_out = reader->band + reader->end;
     inflate->avail_out = room > INT_MAX ? INT_MAX : (uint32_t)room;
     uint32_t before_out = inflate->avail_out, before_in = inflate->avail_in;
-    status = isal_inflate(inflate);
+    reader->has_failed = isal_inflate(inflate) != ISAL_DECOMP_OK;
     reader->end += before_out - inflate->avail_out;
     reader->has_ended = inflate->block_state == ISAL_BLOCK_FINISH;
     if (before_out == inflate->avail_out && before_in == inflate->avail_in) break;
   }
-  *count -= given - inflate->avail_in;
+  // At its end the stream may give back bytes of an earlier call.
+  if (inflate->avail_in < given) *count -= given - inflate->avail_in;
   if (reader->end >= length) return VITRINE_OK;
-  if (status != ISAL_DECOMP_OK) return VITRINE_PNG_DAMAGED;
+  if (reader->has_failed) return VITRINE_PNG_DAMAGED;
   return reader->has_ended ? VITRINE_PNG_ENDED : VITRINE_PNG_HUNGRY;
 }
 
@@ -162,26 +163,26 @@ static inline void undo_four(struct four *four, ptrdiff_t pixels, ptrdiff_t size
 }
 
 /// A single row, whose filter stands before it.
-static void undo(const uint8_t *raw, const uint8_t *above, uint8_t *row, size_t length, size_t size) {
+static void undo(const uint8_t *raw, const uint8_t *above, uint8_t *row, ptrdiff_t length, ptrdiff_t size) {
   // The bytes before a row are zero.
   switch (raw[-1]) {
     case 1:
-      for (size_t i = 0; i < length; i++) row[i] = raw[i] + row[i - size];
+      for (ptrdiff_t i = 0; i < length; i++) row[i] = raw[i] + row[i - size];
       break;
     case 2:
-      for (size_t i = 0; i < length; i++) row[i] = raw[i] + above[i];
+      for (ptrdiff_t i = 0; i < length; i++) row[i] = raw[i] + above[i];
       break;
     case 3:
-      for (size_t i = 0; i < length; i++) row[i] = raw[i] + (uint8_t)((row[i - size] + above[i]) >> 1);
+      for (ptrdiff_t i = 0; i < length; i++) row[i] = raw[i] + (uint8_t)((row[i - size] + above[i]) >> 1);
       break;
     case 4:
-      for (size_t i = 0; i < length; i++) {
+      for (ptrdiff_t i = 0; i < length; i++) {
         int a = row[i - size], b = above[i], c = above[i - size];
         int to_a = abs(b - c), to_b = abs(a - c), to_c = abs(a + b - 2 * c);
         row[i] = raw[i] + (uint8_t)(to_a <= to_b && to_a <= to_c ? a : to_b <= to_c ? b : c);
       }
       break;
-    default: memcpy(row, raw, length);
+    default: memcpy(row, raw, (size_t)length);
   }
 }
 
@@ -293,7 +294,7 @@ static int undo_filters(vitrine_png_reader *reader, size_t length, int count) {
   } else if (count == 4 && size == 4) {
     undo_four(&four, (ptrdiff_t)length / 4, 4);
   } else {
-    for (int row = 0; row < count; row++) undo(four.raw[row], row_at(reader, row - 1), four.rows[row], length, (size_t)size);
+    for (int row = 0; row < count; row++) undo(four.raw[row], row_at(reader, row - 1), four.rows[row], (ptrdiff_t)length, size);
   }
   return count;
 }
