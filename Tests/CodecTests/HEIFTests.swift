@@ -58,6 +58,41 @@ struct HEIFTests {
   }
 
   @Test
+  func aPictureOf10BitsIsMirrored() throws {
+    let image = try decode(Fixture.data("orientation-5-10-bit.heic"), .pixels(48, 32))
+
+    #expect(image.info.orientation == .leftMirrored)
+    #expect(image.bitmap.psnr(against: try Fixture.reference("upright")) > 35)
+  }
+
+  @Test(arguments: [TargetSize.pixels(320, 320), .pixels(60, 60)])
+  func aTurnIsCounterClockwise(size: TargetSize) throws {
+    var file = try Fixture.data("orientation-6-thumbnail.heic")
+    let right = try decode(file, size)
+    for turn in try Self.turns(file) { file[turn] = 1 }
+
+    let left = try decode(file, size)
+
+    #expect([right.info.orientation, left.info.orientation] == [.right, .left])
+    let turned = try ImageProcessor.rotate(quarterTurns: 2).process(left.bitmap)
+    #expect(turned.largestDifference(from: right.bitmap) <= (size == .pixels(320, 320) ? 0 : 2))
+  }
+
+  @Test
+  func aThumbnailOfAnotherOrientationIsNotUsed() throws {
+    var file = try Fixture.data("orientation-6-thumbnail.heic")
+    let onlyThumbnail = try Self.withoutPicture(file)
+    #expect(throws: Never.self) { try decode(onlyThumbnail, .pixels(60, 60)) }
+    // The thumbnail, which is the second item, is turned the other way.
+    file[try Self.turns(file)[1]] = 1
+
+    let decoded = try decode(file, .pixels(60, 60))
+
+    let whole = try decode(Fixture.data("orientation-6-thumbnail.heic")).bitmap.resized(to: .pixels(60, 60))
+    #expect(decoded.bitmap.psnr(against: whole) > 40)
+  }
+
+  @Test
   func thereIsOneFrame() throws {
     #expect(failure { try decode(Fixture.data("lossy.heic")) { $0.frame = 1 } }?.code == .noSuchFrame)
   }
@@ -80,6 +115,12 @@ struct HEIFTests {
 
     #expect(error?.code == .unsupported)
     #expect(error?.detail.contains("sequences") == true)
+  }
+
+  /// The places of the angles in a file that has two, of the picture and of the thumbnail.
+  private static func turns(_ file: Data) throws -> [Int] {
+    let first = try #require(file.firstRange(of: Data("irot".utf8))).upperBound
+    return [first, try #require(file[first...].firstRange(of: Data("irot".utf8))).upperBound]
   }
 
   /// The file with the coded data of its larger picture spoiled.

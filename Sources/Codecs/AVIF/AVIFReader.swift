@@ -94,11 +94,10 @@ final class AVIFReader {
   var orientation: Orientation {
     let flags = unsafe image.transformFlags
     let turns = unsafe flags & AVIF_TRANSFORM_IROT.rawValue == 0 ? 0 : Int(image.irot.angle & 3)
-    guard flags & AVIF_TRANSFORM_IMIR.rawValue != 0 else { return [.up, .left, .down, .right][turns] }
+    guard flags & AVIF_TRANSFORM_IMIR.rawValue != 0 else { return Orientation(turns: turns, isMirrored: false) }
+    // Top to bottom is half a turn, then left to right.
     let isLeftToRight = unsafe vitrine_avif_mirror(decoder.pointee.image) == 1
-    return isLeftToRight
-      ? [.upMirrored, .rightMirrored, .downMirrored, .leftMirrored][turns]
-      : [.downMirrored, .leftMirrored, .upMirrored, .rightMirrored][turns]
+    return Orientation(turns: isLeftToRight ? turns : turns + 2, isMirrored: true)
   }
 
   func profile(byteLimit: Int) -> ColorProfile? {

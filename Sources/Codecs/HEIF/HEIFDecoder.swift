@@ -12,9 +12,9 @@ import VitrineRuntime
 /// ```
 /// The picture is held as a whole, coded and as RGB: about 60 MB at 12 MP. Its tiles are decoded on as many threads as
 /// there are idle cores. It is decoded in one step, so cancellation takes effect only before that step and between rows
-/// after it. libheif itself rotates and mirrors, so the header
-/// describes the picture as stored upright. EXIF's orientation, which repeats these transforms, is ignored. Image
-/// sequences without a primary image are `.unsupported`.
+/// after it. libheif itself rotates and mirrors pictures with alpha or a crop, so their header describes them as stored
+/// upright. EXIF's orientation, which repeats these transforms, is ignored. Image sequences without a primary image are
+/// `.unsupported`.
 public struct HEIFDecoder: ImageDecoder, VitrineDecoder {
   /// Makes the decoder.
   public init() {}
@@ -37,7 +37,12 @@ public struct HEIFDecoder: ImageDecoder, VitrineDecoder {
       let size = "\(image.width)x\(image.height)"
       throw ImageError(.corrupt, format: .heic, "corrupt: the header says \(size) pixels, and the picture has fewer")
     }
-    var info = ImageInfo(format: .heic, storedWidth: image.width, storedHeight: image.height)
+    var info = ImageInfo(
+      format: .heic,
+      storedWidth: image.width,
+      storedHeight: image.height,
+      orientation: image.orientation ?? .up,
+    )
     info.hasAlpha = image.hasAlpha
     info.bitsPerComponent = image.bitsPerComponent
     info.colorModel = coded.hasColors ? .rgb : .gray

@@ -49,6 +49,7 @@ final class HEIFPixels {
     }
     defer { unsafe heif_decoding_options_free(options) }
     unsafe options.pointee.convert_hdr_to_8bit = isWide ? 0 : 1
+    unsafe options.pointee.ignore_transformations = source.orientation == nil ? 0 : 1
     func decoded(_ chroma: heif_chroma) throws(ImageError) -> OpaquePointer {
       var image: OpaquePointer?
       try unsafe file.check(

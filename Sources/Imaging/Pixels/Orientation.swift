@@ -19,6 +19,13 @@ public enum Orientation: Int, Hashable, Sendable, CaseIterable {
   /// To be rotated by 90 degrees counter-clockwise.
   case left = 8
 
+  /// Makes the orientation of a picture that is rotated by quarters, counter-clockwise, and then mirrored left to right.
+  package init(turns: Int, isMirrored: Bool) {
+    let all: [Orientation] =
+      isMirrored ? [.upMirrored, .rightMirrored, .downMirrored, .leftMirrored] : [.up, .left, .down, .right]
+    self = all[turns & 3]
+  }
+
   /// A Boolean value that indicates whether the upright image swaps width and height.
   package var swapsAxes: Bool { rawValue >= 5 }
 

@@ -1,7 +1,7 @@
 import VitrineRuntime
 
 /// The items of a picture in an ISO base media file (ISO/IEC 14496-12, 8.11): pictures, and their descriptions.
-struct ISOMediaItems {
+package struct ISOMediaItems {
   struct Reference {
     let type: String
     /// The place of the type in the file.
@@ -12,7 +12,7 @@ struct ISOMediaItems {
 
   private let file: ByteReader
   /// The primary picture, and the place of its number in the file, which has two or four bytes.
-  let primary: (id: Int, place: Int, isLong: Bool)
+  package let primary: (id: Int, place: Int, isLong: Bool)
   /// The types of the items, by number.
   private(set) var types: [Int: String] = [:]
   /// The places of the items' flags in the file, of which the lowest hides an item.
@@ -29,7 +29,7 @@ struct ISOMediaItems {
   /// Reads the boxes; returns `nil` if there are none, or no primary picture.
   ///
   /// Complexity: O(boxes).
-  init?(_ file: ByteReader) {
+  package init?(_ file: ByteReader) {
     self.file = file
     guard let meta = ISOMediaBox.all(in: file).first(where: { $0.type == "meta" }) else { return nil }
     // Behind the version and flags.
@@ -112,16 +112,43 @@ struct ISOMediaItems {
     }
   }
 
-  /// Returns the contents of the properties `colr` of an item (ISO/IEC 23008-12, 9.3).
-  func colors(of id: Int) -> [ByteReader] {
+  /// Returns the contents of the properties `colr` of an item.
+  func colors(of id: Int) -> [ByteReader] { properties(of: id).filter { $0.type == "colr" }.map(\.content) }
+
+  /// Returns the orientation of a coded item or a grid of them; `nil` if the item is cropped, too (`clap`).
+  ///
+  /// It is `nil` for items that are derived otherwise: the items below may have transforms of their own.
+  /// The properties `irot` and `imir` apply in the order in which the file lists them (ISO/IEC 23008-12, 6.5.10, 6.5.12).
+  package func orientation(of id: Int) -> Orientation? {
+    guard let type = types[id], ["hvc1", "grid"].contains(type) else { return nil }
+    var (turns, isMirrored) = (0, false)
+    for (type, content) in properties(of: id) {
+      let value = Int(content.byte(at: 0) ?? 0)
+      switch type {
+      // A rotation after a mirror is the opposite one before it.
+      case "irot": turns += isMirrored ? -(value & 3) : value & 3
+      case "imir":
+        // Top to bottom is half a turn, then left to right.
+        if value & 1 == 0 { turns += 2 }
+        isMirrored.toggle()
+      case "clap": return nil
+      default: break
+      }
+    }
+    return Orientation(turns: turns, isMirrored: isMirrored)
+  }
+
+  /// Returns the types and contents of an item's properties, in order (ISO/IEC 23008-12, 9.3).
+  private func properties(of id: Int) -> [(type: String, content: ByteReader)] {
     guard let properties else { return [] }
     let boxes = ISOMediaBox.all(in: file, from: properties.start, to: properties.end)
     guard let list = boxes.first(where: { $0.type == "ipco" }) else { return [] }
     let all = Array(ISOMediaBox.all(in: file, from: list.start, to: list.end).prefix(Self.itemLimit))
     return boxes.filter { $0.type == "ipma" }.prefix(Self.descriptionLimit).flatMap { box in
       propertyNumbers(of: id, in: box).compactMap { number in
-        guard all.indices.contains(number - 1), all[number - 1].type == "colr" else { return nil }
-        return file.slice(all[number - 1].start, all[number - 1].end - all[number - 1].start)
+        guard all.indices.contains(number - 1) else { return nil }
+        let property = all[number - 1]
+        return (property.type, file.slice(property.start, property.end - property.start))
       }
     }
   }

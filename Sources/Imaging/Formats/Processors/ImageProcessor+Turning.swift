@@ -55,8 +55,8 @@ extension ImageProcessor {
 extension ImageProcessor {
   /// Turns an upright image back to the orientation in which its metadata says that it is stored.
   static let storedOrientation = container("container(stored orientation)") { (image, context) throws(ImageError) in
-    // AVIF and JPEG XL describe the upright image, of which the stored one is a part of the coding.
-    guard ![.avif, .jxl].contains(image.info.format) else { return image }
+    // Some external formats, such as AVIF, describe the upright image: the orientation is a part of the coding.
+    guard ![.avif, .heic, .jxl].contains(image.info.format) else { return image }
     let steps: [ImageProcessor] =
       switch image.info.orientation {
       case .up: []
