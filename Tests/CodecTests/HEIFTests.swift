@@ -53,7 +53,7 @@ struct HEIFTests {
     let info = try registry.info(of: file)
 
     #expect(file.firstRange(of: Data("Exif".utf8)) != nil)
-    #expect(info.orientation == .up)
+    #expect(info.orientation == .right)
     #expect([info.width, info.height] == [48, 32])
   }
 
