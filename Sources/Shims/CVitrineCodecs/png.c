@@ -34,7 +34,7 @@ vitrine_png_reader *vitrine_png_create(const vitrine_png_layout *layout, const u
   if (!reader) return NULL;
   static const uint8_t samples[] = {1, 0, 3, 1, 2, 0, 4};
   reader->layout = *layout;
-  memcpy(reader->palette, palette, sizeof reader->palette);
+  if (palette) memcpy(reader->palette, palette, sizeof reader->palette);
   reader->pixel_bits = (size_t)samples[layout->color_type] * (size_t)layout->bit_depth;
   reader->pixel_bytes = (reader->pixel_bits + 7) / 8;
   size_t length = stored_length(reader, layout->width), least = 1 + length, most = 16 * least;

@@ -61,12 +61,7 @@ extension PNGDecoder {
 
 extension PNGHeader.Chunk {
   /// Returns whether all of it is there, with the right checksum.
-  fileprivate var isIntact: Bool { isWhole && body.checksum(Self.checksum(of: type)) == checksum }
-
-  /// Returns the checksum of a type alone.
-  fileprivate static func checksum(of type: UInt32) -> UInt32 {
-    [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: type >> $0) }.reading { $0.checksum(0) }
-  }
+  fileprivate var isIntact: Bool { isWhole && typeAndBody.checksum(0) == checksum }
 }
 
 extension ByteReader {
@@ -92,7 +87,7 @@ final class PNGReader {
   // Owned: made in init, destroyed in deinit, used by one thread at a time.
   private let reader: OpaquePointer
   /// The chunks behind the current one.
-  private var chunks: AnyIterator<PNGHeader.Chunk>
+  private var chunks: PNGHeader.Chunks
   private var chunk: PNGHeader.Chunk
   /// The bytes of the current chunk that were given to the reader, and their checksum.
   private var given = 0
@@ -104,16 +99,18 @@ final class PNGReader {
   ///
   /// The rows have 16 bits a component if `isWide` is set.
   init(_ bytes: ByteReader, format: ImageFormat, isWide: Bool = false) throws(ImageError) {
-    let chunks = AnyIterator(PNGHeader.chunks(bytes).makeIterator())
-    let head = try PNGHead(chunks, format, isWide: isWide)
+    var chunks = PNGHeader.chunks(bytes)
+    let head = try PNGHead(&chunks, format, isWide: isWide)
     (self.chunks, chunk, self.format) = (chunks, head.pixels, format)
     (width, height, isInterlaced, hasAlpha) = (head.width, head.height, head.isInterlaced, head.hasAlpha)
     bytesPerPixel = isWide ? 8 : 4
-    checksum = PNGHeader.Chunk.checksum(of: PNGHeader.Chunk.IDAT)
+    checksum = head.pixels.typeAndBody.slice(0, 4).checksum(0)
     piece = bytes.slice(0, 0)
     var layout = head.layout
-    // The palette has 256 colours, and both are copied.
-    let reader = unsafe head.palette.withUnsafeBufferPointer { unsafe vitrine_png_create(&layout, $0.baseAddress) }
+    // The palette has 256 colours, or there is none. Both are copied.
+    let reader = unsafe head.palette.withUnsafeBufferPointer {
+      unsafe vitrine_png_create(&layout, $0.isEmpty ? nil : $0.baseAddress)
+    }
     guard let reader = unsafe reader else {
       throw ImageError(.overLimit, format: format, "not enough memory for the PNG decoder")
     }
@@ -183,7 +180,7 @@ final class PNGReader {
       try checkChunk(row)
       guard let next = chunks.next() else { throw truncated(row) }
       guard next.type == PNGHeader.Chunk.IDAT else { throw corrupt("the pixels end at row \(row) of \(height)") }
-      (chunk, given, checksum) = (next, 0, PNGHeader.Chunk.checksum(of: next.type))
+      (chunk, given, checksum) = (next, 0, next.typeAndBody.slice(0, 4).checksum(0))
     }
     piece = chunk.body.slice(given, Self.pieceByteCount)
     checksum = piece.checksum(checksum)
@@ -214,14 +211,14 @@ private struct PNGHead {
   /// The first chunk of pixels.
   private(set) var pixels: PNGHeader.Chunk
   private let format: ImageFormat
-  /// RGBA; a colour that the file lacks is black.
-  private(set) var palette: [UInt8] = (0..<1024).map { $0 % 4 == 3 ? 255 : 0 }
+  /// RGBA; empty unless pixels are places in it.
+  private(set) var palette: [UInt8] = []
   private var colorCount = 0
   private var hasTransparentColors = false
 
   var hasAlpha: Bool { layout.color_type & 4 != 0 || layout.has_key != 0 || hasTransparentColors }
 
-  init(_ chunks: AnyIterator<PNGHeader.Chunk>, _ format: ImageFormat, isWide: Bool) throws(ImageError) {
+  init(_ chunks: inout PNGHeader.Chunks, _ format: ImageFormat, isWide: Bool) throws(ImageError) {
     typealias Chunk = PNGHeader.Chunk
     let truncated = ImageError(.truncated, format: format, "truncated: the file ends inside its header")
     guard let first = chunks.next() else { throw truncated }
@@ -264,9 +261,15 @@ private struct PNGHead {
       let height = body.bigEndian32(at: 4), let depth = body.byte(at: 8), let type = body.byte(at: 9),
       let compression = body.byte(at: 10), let filter = body.byte(at: 11), let interlace = body.byte(at: 12)
     else { throw corrupt("the first chunk is not IHDR") }
-    // 11.2.1, table 12.
-    let depths: [UInt8: [UInt8]] = [0: [1, 2, 4, 8, 16], 2: [8, 16], 3: [1, 2, 4, 8], 4: [8, 16], 6: [8, 16]]
-    guard depths[type]?.contains(depth) == true, (1...UInt32(Int32.max)).contains(width),
+    // The sums of the depths of each type, which are powers of two (11.2.1, table 12).
+    let depths: UInt8 =
+      switch type {
+      case 0: 1 + 2 + 4 + 8 + 16
+      case 3: 1 + 2 + 4 + 8
+      case 2, 4, 6: 8 + 16
+      default: 0
+      }
+    guard depth.nonzeroBitCount == 1, depths & depth != 0, (1...UInt32(Int32.max)).contains(width),
       (1...UInt32(Int32.max)).contains(height), compression == 0, filter == 0, interlace < 2
     else { throw corrupt("its header is invalid") }
     (self.width, self.height, isInterlaced) = (Int(width), Int(height), interlace == 1)
@@ -278,6 +281,8 @@ private struct PNGHead {
       throw corrupt("its palette is invalid")
     }
     colorCount = min(body.count / 3, 1 << layout.bit_depth)
+    // A colour that the file lacks is black.
+    palette = (0..<1024).map { $0 % 4 == 3 ? 255 : 0 }
     for color in 0..<colorCount {
       for component in 0..<3 { palette[4 * color + component] = body.byte(at: 3 * color + component) ?? 0 }
     }

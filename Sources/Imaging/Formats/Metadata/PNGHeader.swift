@@ -159,8 +159,16 @@ struct PNGHeader {
   }
 
   /// Returns every chunk that begins within the data; the last one may be truncated.
-  static func chunks(_ bytes: ByteReader) -> some Sequence<Chunk> {
-    sequence(state: signature.count) { offset -> Chunk? in
+  static func chunks(_ bytes: ByteReader) -> Chunks { Chunks(bytes) }
+
+  /// The chunks of a file, from its signature on.
+  struct Chunks: Sequence, IteratorProtocol {
+    private let bytes: ByteReader
+    private var offset = signature.count
+
+    fileprivate init(_ bytes: ByteReader) { self.bytes = bytes }
+
+    mutating func next() -> Chunk? {
       guard let length = bytes.bigEndian32(at: offset), let type = bytes.bigEndian32(at: offset + 4) else {
         return nil
       }
@@ -169,6 +177,7 @@ struct PNGHeader {
       return Chunk(
         type: type,
         body: bytes.slice(start, Int(length)),
+        typeAndBody: bytes.slice(start - 4, Int(length) + 4),
         isWhole: offset <= bytes.count,
         checksum: bytes.bigEndian32(at: offset - 4) ?? 0,
       )
@@ -180,6 +189,8 @@ struct PNGHeader {
     /// The four letters of the type, as a number.
     let type: UInt32
     let body: ByteReader
+    /// The bytes of which `checksum` is the checksum.
+    let typeAndBody: ByteReader
     let isWhole: Bool
     let checksum: UInt32
 

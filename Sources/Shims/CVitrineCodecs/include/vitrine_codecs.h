@@ -74,7 +74,7 @@ enum {
   VITRINE_PNG_FILTER,      // there is no such filter
 };
 
-/// `palette` has 256 colours, RGBA. NULL if there is no memory.
+/// `palette` has 256 colours, RGBA, or is NULL for pixels of another type. NULL if there is no memory.
 vitrine_png_reader *vitrine_png_create(const vitrine_png_layout *, const uint8_t *palette);
 void vitrine_png_destroy(vitrine_png_reader *);
 /// The next row is the first of a pass.
