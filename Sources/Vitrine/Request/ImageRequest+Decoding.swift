@@ -26,9 +26,9 @@ extension ImageRequest {
     set { change { $0.decoding.filter = newValue } }
   }
 
-  /// A Boolean value that indicates whether pixels are resampled in linear light, after decoding at full size.
+  /// A Boolean value that indicates whether pixels are resampled in linear light.
   ///
-  /// Defaults to `false`.
+  /// Defaults to `false`. `DecodeOptions.usesLinearLight` in `VitrineImaging` has its cost.
   public var usesLinearLight: Bool {
     get { fields.decoding.usesLinearLight }
     set { change { $0.decoding.usesLinearLight = newValue } }

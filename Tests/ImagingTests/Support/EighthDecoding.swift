@@ -20,8 +20,9 @@ enum EighthDecoding {
     _ data: Data,
     _ decoder: JPEGDecoder = own,
     scale: Double = 1e-6,
+    lightScale: Double = 1,
   ) throws(ImageError) -> Picture {
-    try unsafe read(data, scale) { (bytes, request) throws(ImageError) in
+    try unsafe read(data, scale, lightScale) { (bytes, request) throws(ImageError) in
       try unsafe decoder.open(bytes, request)
     }
   }
@@ -31,7 +32,7 @@ enum EighthDecoding {
     var scans = 0
     var isThere = false
     do throws(ImageError) {
-      let picture = try unsafe read(data, 1e-6) { (bytes, request) throws(ImageError) in
+      let picture = try unsafe read(data, 1e-6, 1) { (bytes, request) throws(ImageError) in
         guard let preview = unsafe own.openPreview(bytes, request) else { return nil }
         isThere = true
         scans = preview.scans
@@ -47,6 +48,7 @@ enum EighthDecoding {
   private static func read(
     _ data: Data,
     _ scale: Double,
+    _ lightScale: Double,
     _ open: (UnsafeRawBufferPointer, RowRequest) throws(ImageError) -> (any RowSource)?,
   ) throws(ImageError) -> Picture {
     // The bytes are only read within the closure.
@@ -56,7 +58,7 @@ enum EighthDecoding {
           throw ImageError(.unsupported, "declined")
         }
         try DecodeLimits().check(info)
-        let request = RowRequest(info: info, minimumScale: scale)
+        let request = RowRequest(info: info, minimumScale: scale, lightScale: lightScale)
         guard let rows = try unsafe open(bytes, request) else {
           throw ImageError(.unsupported, "declined")
         }

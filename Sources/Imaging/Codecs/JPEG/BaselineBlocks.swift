@@ -6,6 +6,8 @@ struct BlockPlan: BitwiseCopyable {
   let component: Int
   /// The block's cells in the band, for the first unit.
   let cells: Cells
+  /// The place for the deviation of the block's samples, if that is measured.
+  let deviation: Cells?
   let writer: CellWriter
   /// The last coefficient that matters, 0 if none does, and the number of sums that they are added to.
   let last: Int
@@ -36,6 +38,15 @@ struct CellOutput {
   @inline(__always)
   func store(_ dc: Int, sums: Elements<Int32>, _ plan: BlockPlan) {
     plan.writer.store(dc, sums: sums, into: plan.cells.moved(by: column))
+  }
+
+  /// Stores a block with the deviation of its samples, by the sum of the squares of its coefficients.
+  @inline(__always)
+  func store(_ dc: Int, squares: Int, _ plan: BlockPlan) {
+    store(dc, plan)
+    let deviation = Double(UInt64(bitPattern: Int64(squares))).squareRoot() / 8
+    // Damaged data can add up to anything.
+    plan.deviation?.moved(by: column).set(0, 0, UInt8(min(deviation + 0.5, Double(BlockLight.deviationLimit))))
   }
 
   @inline(__always)
@@ -96,6 +107,8 @@ final class UnitPlan {
   }
 
   let bands: [SamplePlane]
+  /// The standard deviations of the samples of each block of the first component, if they are measured.
+  let deviations: SamplePlane?
   private let parts: [Part]
   // They refer to the memory of `parts` and `bands`.
   private let plans: OwnedElements<BlockPlan>
@@ -104,11 +117,13 @@ final class UnitPlan {
   var blocks: Elements<BlockPlan> { plans.elements.elements }
 
   /// Returns `nil` if the scan lacks tables.
-  init?(_ scan: JPEGScan, _ frame: JPEGFrame) {
+  init?(_ scan: JPEGScan, _ frame: JPEGFrame, measuresDeviations: Bool) {
     let bands = frame.components.map { _ in SamplePlane(width: frame.cellsAcross, height: frame.unitRows) }
+    let deviations = measuresDeviations ? SamplePlane(width: frame.cellsAcross, height: frame.unitRows) : nil
     let parts = scan.parts.compactMap { part in
       guard let differences = part.differences, let coefficients = part.coefficients else { return Part?.none }
-      let means = BlockMeans(frame.components[part.component])
+      let isMeasured = measuresDeviations && part.component == 0
+      let means = BlockMeans(frame.components[part.component], measuresDeviation: isMeasured)
       return Part(means: means, differences: differences, coefficients: coefficients)
     }
     guard parts.count == scan.parts.count else { return nil }
@@ -116,6 +131,7 @@ final class UnitPlan {
     for (index, part) in scan.parts.enumerated() {
       let component = frame.components[part.component]
       let band = bands[part.component]
+      let deviations = part.component == 0 ? deviations : nil
       for row in 0..<component.rows {
         for column in 0..<component.columns {
           blocks.append(
@@ -123,6 +139,7 @@ final class UnitPlan {
               part: index,
               component: part.component,
               cells: band.cells(column: column * component.cellColumns, row: row * component.cellRows),
+              deviation: deviations?.cells(column: column, row: row),
               writer: parts[index].means.writer,
               last: parts[index].means.last,
               sumCount: parts[index].means.sumCount,
@@ -136,7 +153,7 @@ final class UnitPlan {
         }
       }
     }
-    self.bands = bands
+    (self.bands, self.deviations) = (bands, deviations)
     self.parts = parts
     plans = OwnedElements(repeating: blocks[0], count: blocks.count)
     for (index, block) in blocks.enumerated() { plans.elements[index] = block }
@@ -166,7 +183,10 @@ final class UnitPlan {
           output.store(dc, blocks[index])
           guard skip(&cursor, blocks[index], after: 0) else { return unit }
         } else {
-          guard let next = decodeMeans(cursor, index, dc, sums, output) else { return unit }
+          let isMeasured = blocks[index].deviation != nil
+          let next =
+            isMeasured ? decodeDeviation(cursor, index, dc, output) : decodeMeans(cursor, index, dc, sums, output)
+          guard let next else { return unit }
           cursor = next
         }
       }
@@ -238,24 +258,15 @@ final class UnitPlan {
     return Self.pass(run, size, &reached)
   }
 
-  /// Decodes one code, and adds the coefficient to its sum.
-  ///
-  /// Returns `false` if it is damaged.
+  /// Decodes one code; returns its coefficient, or 0 for none, and `nil` if it is damaged.
   @inline(__always)
-  private func decodeOne(
-    _ cursor: inout BitCursor,
-    _ plan: BlockPlan,
-    _ sums: Table<SumIndex, Int32>,
-    _ reached: inout Int,
-  ) -> Bool {
+  private func decodeOne(_ cursor: inout BitCursor, _ plan: BlockPlan, _ reached: inout Int) -> Int? {
     let code = parts[plan.part].coefficients.code(at: cursor.wideWindow)
     let (run, size) = (code &>> 12, code &>> 8 & 15)
-    guard code != 0 else { return false }
+    guard code != 0 else { return nil }
     cursor.drop(code & 255)
-    guard Self.pass(run, size, &reached) else { return false }
-    guard size > 0 else { return true }
-    add(HuffmanTable.extended(cursor.take(size), size: size), plan, sums, reached)
-    return true
+    guard Self.pass(run, size, &reached) else { return nil }
+    return size > 0 ? HuffmanTable.extended(cursor.take(size), size: size) : 0
   }
 
   /// Moves to the coefficient of a code.
@@ -299,11 +310,47 @@ final class UnitPlan {
         reached = next
         add(entry &>> 16, plan, sums, reached)
       } else {
-        guard decodeOne(&cursor, plan, sums, &reached) else { return nil }
+        guard let value = decodeOne(&cursor, plan, &reached) else { return nil }
+        add(value, plan, sums, reached)
       }
     }
     store(dc, reached, plan, sums, output)
     return skip(&cursor, plan, after: reached) ? cursor : nil
+  }
+
+  /// Decodes all coefficients of a block, and passes on its mean and the standard deviation of its samples.
+  ///
+  /// The transform is orthogonal, so the squares of the coefficients add up to 64 times the variance.
+  private func decodeDeviation(_ start: BitCursor, _ index: Int, _ dc: Int, _ output: CellOutput) -> BitCursor? {
+    var cursor = start
+    let plan = blocks[index]
+    let (coefficients, steps) = (plan.coefficients, plan.factors)
+    var (reached, sum) = (0, 0)
+    while reached < 63 {
+      cursor.refill()
+      // A look-up takes at most 12 bits, so there are enough for four.
+      for _ in 0..<4 where reached < 63 {
+        let entry = Int(coefficients[cursor.window])
+        let next = reached &+ entry &>> 6 & 255
+        guard next & HuffmanTable.noReach == 0 else {
+          cursor.refill()
+          guard let value = decodeOne(&cursor, plan, &reached) else { return nil }
+          sum &+= Self.squared(value, steps[reached])
+          break
+        }
+        cursor.drop(entry: entry)
+        reached = next
+        sum &+= Self.squared(entry &>> 16, steps[reached])
+      }
+    }
+    output.store(dc, squares: sum, plan)
+    return cursor
+  }
+
+  @inline(__always)
+  private static func squared(_ value: Int, _ step: Int32) -> Int {
+    let coefficient = value &* Int(step)
+    return coefficient &* coefficient
   }
 
   @inline(__always)

@@ -1,6 +1,7 @@
 /// Decodes the only scan of a baseline file, one row of units at a time, into a band of cells for each component.
 final class BaselineScan {
   var bands: [SamplePlane] { plan.bands }
+  var deviations: SamplePlane? { plan.deviations }
 
   private let plan: UnitPlan
   private let lane: UnitLane
@@ -8,10 +9,10 @@ final class BaselineScan {
   private let unitColumns: Int
 
   /// Returns `nil` if the script has no such scan; `bytes` must outlive the object.
-  init?(_ bytes: Elements<UInt8>, _ script: JPEGScript) {
-    guard let scan = script.scans.first, !script.frame.isProgressive, let plan = UnitPlan(scan, script.frame) else {
-      return nil
-    }
+  init?(_ bytes: Elements<UInt8>, _ script: JPEGScript, measuresDeviations: Bool) {
+    guard let scan = script.scans.first, !script.frame.isProgressive,
+      let plan = UnitPlan(scan, script.frame, measuresDeviations: measuresDeviations)
+    else { return nil }
     self.plan = plan
     (unitsAcross, unitColumns) = (script.frame.unitsAcross, script.frame.unitColumns)
     lane = UnitLane(bytes, scan.data, restartInterval: scan.restartInterval)

@@ -71,7 +71,8 @@ struct BlockMeans {
   fileprivate static let quarterIndices = [1, 2, 3, 5, 6, 7]
   private static let oddIndices = [1, 3, 5, 7]
 
-  init(_ component: JPEGFrame.Component) {
+  /// With `measuresDeviation`, of a block that is one cell, all coefficients matter, and factors are their steps.
+  init(_ component: JPEGFrame.Component, measuresDeviation: Bool = false) {
     let layout = Layout(columns: component.cellColumns, rows: component.cellRows) ?? .whole
     writer = CellWriter(layout: layout, step: component.quantization[0])
     targets = Lookup(repeating: UInt8((layout == .sixteenths ? Self.largeCapacity : Self.sumCapacity) - 1))
@@ -79,7 +80,8 @@ struct BlockMeans {
     var last = 0
     for index in 1..<64 {
       let (row, column) = Self.zigzag[index]
-      guard let (sum, constant) = Self.target(layout, row: row, column: column) else { continue }
+      let target = measuresDeviation ? (sum: 0, constant: 1) : Self.target(layout, row: row, column: column)
+      guard let (sum, constant) = target else { continue }
       let factor = Int32(truncatingIfNeeded: constant * component.quantization[index])
       for place in [index, index + HuffmanTable.endOfBlock] {
         (targets.entries[place], factors.entries[place]) = (UInt8(sum), factor)

@@ -61,6 +61,11 @@ public struct JPEGDecoder: ImageDecoder, VitrineDecoder, PrefixDecoding {
   public func open(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) -> (any RowSource)? {
     guard request.frame == 0 else { throw .noSuchFrame(request.frame, of: request.info) }
     try unsafe JPEGHeader(ByteReader(bytes), metadataLimit: 0).checkSupport()
+    if let script = lightScript(unsafe ByteReader(bytes), request) {
+      return ReducedRows(unsafe Elements(bytes), script, request, averagesLight: true) { () throws(ImageError) in
+        try unsafe Self.resumeSystem(bytes, request.ofWhole, eighths: 1)
+      }
+    }
     let eighths = Self.eighths(request.minimumScale)
     if let script = reducedScript(unsafe ByteReader(bytes), request, eighths) {
       if eighths > 1 { try Self.checkScans(unsafe ByteReader(bytes), request) }
@@ -81,6 +86,15 @@ public struct JPEGDecoder: ImageDecoder, VitrineDecoder, PrefixDecoding {
     case 2: return request.info.streamsRows || request.region != nil ? nil : script(bytes, request)?.atQuarter()
     default: return nil
     }
+  }
+
+  /// Returns the script of a file of which our own decoder makes means of linear light, at an eighth.
+  private func lightScript(_ bytes: ByteReader, _ request: RowRequest) -> JPEGScript? {
+    guard request.lightScale <= 1 / 8, request.info.storedWidth * request.info.storedHeight >= ownDecoderMinimum,
+      let script = script(bytes, request), !script.frame.isProgressive, script.color != .rgb,
+      script.frame.components[0].cellColumns * script.frame.components[0].cellRows == 1
+    else { return nil }
+    return script
   }
 
   /// The smallest scale, in eighths, that is at least `scale`.

@@ -91,6 +91,7 @@ package struct JPEGIndex: Sendable {
       let part = RowRequest(
         info: own,
         minimumScale: request.minimumScale,
+        lightScale: request.lightScale,
         limits: request.limits,
         control: request.control,
       )

@@ -11,6 +11,8 @@ import VitrineRuntime
 /// At a quarter a pixel is a cell of a block, too. libjpeg would hold all coefficients of a progressive file, two bytes
 /// each; here those of one component are added up as they come, which takes a third of that.
 ///
+/// Means of linear light, too, can be made of a baseline file at an eighth (``BlockLight``).
+///
 /// If the data are damaged or end too early, libjpeg takes over from the same row.
 package final class ReducedRows: RowSource {
   package let width: Int
@@ -27,6 +29,7 @@ package final class ReducedRows: RowSource {
   private let script: JPEGScript
   private let bytes: Elements<UInt8>
   private let request: RowRequest
+  private let averagesLight: Bool
   private let openFallback: () throws(ImageError) -> any RowSource
   /// The reason why a preview is incomplete.
   private let incompleteness: ImageError?
@@ -44,12 +47,14 @@ package final class ReducedRows: RowSource {
     _ bytes: Elements<UInt8>,
     _ script: JPEGScript,
     _ request: RowRequest,
+    averagesLight: Bool = false,
     incompleteness: ImageError? = nil,
     fallback: @escaping () throws(ImageError) -> any RowSource,
   ) {
     self.bytes = bytes
     self.script = script
     self.request = request
+    self.averagesLight = averagesLight
     self.incompleteness = incompleteness
     openFallback = fallback
     let eighths = script.frame.eighths
@@ -88,7 +93,7 @@ package final class ReducedRows: RowSource {
       return true
     }
     if baseline == nil {
-      baseline = BaselineScan(bytes, script)
+      baseline = BaselineScan(bytes, script, measuresDeviations: averagesLight)
       planes = baseline?.bands ?? []
     }
     guard let baseline, baseline.decodeBand() else { return false }
@@ -123,6 +128,9 @@ package final class ReducedRows: RowSource {
     case .grey: CellColors.writeGrey(planes[0].row(index), into: target)
     case .rgb: CellColors.writeRGB(planes[0].row(index), planes[1].row(index), planes[2].row(index), into: target)
     case .ycc: CellColors.writeYCC(planes[0].row(index), planes[1].row(index), planes[2].row(index), into: target)
+    }
+    if let deviations = baseline?.deviations {
+      BlockLight.brighten(target, luma: planes[0].row(index), deviations: deviations.row(index))
     }
   }
 }

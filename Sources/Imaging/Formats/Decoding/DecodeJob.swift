@@ -96,8 +96,10 @@ extension DecodeOptions {
     RowRequest(
       info: info,
       frame: frame,
-      // Decoders average encoded values, not light.
+      // Most decoders average encoded values, not light.
       minimumScale: usesLinearLight ? 1 : min(1, plan.scale * quality.oversampling),
+      // At a smaller scale, or for the best quality, the light of blocks is not good enough.
+      lightScale: usesLinearLight && quality != .best ? min(1, plan.scale * DecodeQuality.balanced.oversampling) : 1,
       // If only a region of a drawing is requested, the drawing is drawn whole, at no more than its nominal size.
       scales: drawnPart?.scales(of: info)
         ?? (region == nil ? plan.scales : (min(1, plan.scales.x), min(1, plan.scales.y))),

@@ -58,8 +58,13 @@ public struct DecodeOptions: Sendable {
   /// Defaults to `false`.
   ///
   /// With linear light, fine bright detail keeps its brightness: a checkerboard of black and white becomes gray at
-  /// level 188, not 128. The decoder then cannot downsample, and decodes every pixel. Inks are not light and are
+  /// level 188, not 128. Thin dark text on white becomes lighter, so it is not the default. Inks are not light and are
   /// always averaged as encoded.
+  ///
+  /// The decoder then cannot downsample, and decodes every pixel: 58 ms for a JPEG of 12 megapixels at 300 pixels,
+  /// where averaging as encoded takes 15. Below ``DecodeQuality/best``, a baseline JPEG at up to a tenth of its size takes
+  /// 34 ms: the light of each 64 pixels then follows from their mean and their deviation. Beside the light of all pixels,
+  /// photographs have 37 dB and more, text and fine patterns 27 dB and more.
   public var usesLinearLight = false
   /// The colour space of the result.
   ///

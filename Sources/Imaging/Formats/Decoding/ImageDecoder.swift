@@ -135,6 +135,10 @@ public struct RowRequest: Sendable {
   ///
   /// A decoder that can downsample delivers any scale between this and 1. The caller resamples the rest.
   public let minimumScale: Double
+  /// The smallest scale at which the caller can use pixels that are means of linear light, encoded as sRGB is.
+  ///
+  /// It is 1 if the caller wants the mean of encoded values, or all pixels.
+  package let lightScale: Double
   /// The number of pixels that the caller needs for each of the upright picture, across and down.
   ///
   /// A drawing is drawn at this scale, which may be above 1.
@@ -160,6 +164,7 @@ public struct RowRequest: Sendable {
     info: ImageInfo,
     frame: Int = 0,
     minimumScale: Double,
+    lightScale: Double = 1,
     scales: (x: Double, y: Double) = (1, 1),
     drawnPart: PixelRegion? = nil,
     region: PixelRegion? = nil,
@@ -168,7 +173,8 @@ public struct RowRequest: Sendable {
     threadCount: Int = 1,
     control: DecodeControl = DecodeControl(isCancelled: nil, timeLimit: nil),
   ) {
-    (self.info, self.frame, self.minimumScale, self.scales) = (info, frame, minimumScale, scales)
+    (self.info, self.frame, self.scales) = (info, frame, scales)
+    (self.minimumScale, self.lightScale) = (minimumScale, lightScale)
     (self.drawnPart, self.region, self.colorSpace) = (drawnPart, region, colorSpace)
     (self.limits, self.threadCount, self.control) = (limits, threadCount, control)
   }
@@ -214,6 +220,7 @@ public struct RowRequest: Sendable {
       info: info,
       frame: frame,
       minimumScale: minimumScale,
+      lightScale: lightScale,
       scales: scales,
       drawnPart: drawnPart,
       colorSpace: colorSpace,
