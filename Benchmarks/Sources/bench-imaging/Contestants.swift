@@ -46,7 +46,7 @@ private let before = environment["BEFORE"].map {
 let vips = Contestant(name: "vipsthumbnail", command: vipsthumbnail)
 let vipsPNG = Contestant(name: "vipsthumbnail, to PNG", fileExtension: "png", command: vipsthumbnail)
 
-private func vipsthumbnail(_ job: Job) -> [String] {
+func vipsthumbnail(_ job: Job) -> [String] {
   let target = job.output.hasSuffix("jpg") ? "\(job.output)[Q=85]" : job.output
   return ["vipsthumbnail", job.input.path, "--size", "\(job.size)x\(job.size)>", "-o", target]
 }

@@ -4,8 +4,8 @@
 // The program that writes only PNG is compared with a PNG of ours. A second PNG of each program, which is not timed,
 // shows its quality: the signal-to-noise ratio against the whole image, decoded by the format's own decoder and shrunk
 // with Lanczos3 (Measuring.swift). KINDS selects from baseline, large, progressive, png, webP, avif, heic, tiff,
-// pyramid, batch and clock. ROUNDS sets the number of timed rounds. PICTURES names a folder in which to keep the thumbnails. BEFORE names
-// an older vitrine, which is measured in the same run.
+// pyramid, batch, light and clock. ROUNDS sets the number of timed rounds. PICTURES names a folder in which to keep the
+// thumbnails. BEFORE names an older vitrine, which is measured in the same run.
 
 import Foundation
 
@@ -47,6 +47,7 @@ for kind in Kind.compared where wanted?.contains("\(kind)") ?? true {
   comparisons += sizes
 }
 if wanted?.contains("batch") ?? true { reportBatch(taken) }
+if wanted?.contains("light") ?? true { reportLight(taken) }
 Goals(comparisons: comparisons).report()
 if wanted?.contains("clock") ?? true { reportByTheClock(taken) }
 

@@ -110,7 +110,7 @@ final class UnitPlan {
   /// The standard deviations of the samples of each block of the first component, if they are measured.
   let deviations: SamplePlane?
   private let parts: [Part]
-  // They refer to the memory of `parts` and `bands`.
+  // They refer to the memory of `parts`, `bands` and `deviations`.
   private let plans: OwnedElements<BlockPlan>
 
   /// The blocks in order, valid while this object lives.
