@@ -18,7 +18,7 @@ enum CodecWorker {
     guard let kind = StartedProgram.arguments.first?.text.flatMap({ WorkerKind($0) }) else {
       return print("vitrine-codecs decodes images for programs with Vitrine, which start it.")
     }
-    let (decoders, encoders) = open(kind)
+    let (decoders, encoders, failure) = open(kind)
     // Before the first thread, and before a stranger's first byte.
     let confinement = Confinement.enter(readsFonts: kind.isOfDrawings)
     // Ends with the program, even in the middle of a picture.
@@ -29,38 +29,44 @@ enum CodecWorker {
       while unsafe poll(&program, 1, -1) < 0, errno == EINTR {}
       exit(0)
     }
-    SandboxWorker(decoders, encoders: encoders, on: 0).run(missingLayers: Set(confinement.missing.keys))
+    SandboxWorker(decoders, encoders: encoders, on: 0).run(
+      missingLayers: Set(confinement.missing.keys),
+      without: failure,
+    )
   }
 
   /// A codec, whose library is opened before the process is confined: no file can be opened later.
   private struct Codec {
     let decoder: any ImageDecoder
     var encoder: SandboxedEncoder?
-    let open: @Sendable () -> Void
+    let open: @Sendable () -> CodecLibrary
   }
 
   private static var codecs: [Codec] {
     [
-      Codec(decoder: AVIFDecoder(), encoder: avif) { _ = AVIFDecoder.library },
-      Codec(decoder: HEIFDecoder()) { _ = HEIFDecoder.library },
-      Codec(decoder: JXLDecoder(), encoder: jxl) { _ = JXLDecoder.library },
-      Codec(decoder: TIFFDecoder()) { _ = TIFFDecoder.library },
+      Codec(decoder: AVIFDecoder(), encoder: avif) { AVIFDecoder.library },
+      Codec(decoder: HEIFDecoder()) { HEIFDecoder.library },
+      Codec(decoder: JXLDecoder(), encoder: jxl) { JXLDecoder.library },
+      Codec(decoder: TIFFDecoder()) { TIFFDecoder.library },
       // Text needs fonts, and embedded pictures need plug-ins.
-      Codec(decoder: SVGDecoder()) { SVGDecoder.loadPlugins() },
+      Codec(decoder: SVGDecoder()) {
+        SVGDecoder.loadPlugins()
+        return SVGDecoder.library
+      },
     ]
   }
 
   /// Opens the library of a kind; if that fails, its images do.
-  private static func open(_ kind: WorkerKind) -> (DecoderRegistry, [SandboxedEncoder]) {
+  private static func open(_ kind: WorkerKind) -> (DecoderRegistry, [SandboxedEncoder], LibraryFailure?) {
     guard let format = kind.format, let codec = codecs.first(where: { $0.decoder.formats.contains(format) }) else {
-      return (.standard, [])
+      return (.standard, [], nil)
     }
-    codec.open()
-    guard !kind.encodes else { return (DecoderRegistry([]), [codec.encoder].compactMap { $0 }) }
+    let failure = codec.open().failure
+    guard !kind.encodes else { return (DecoderRegistry([]), [codec.encoder].compactMap { $0 }, failure) }
     // A file may change after the program has seen its format.
     var decoders = kind.isOfDrawings ? DecoderRegistry([]) : .standard
     decoders.add(codec.decoder)
-    return (decoders, [])
+    return (decoders, [], failure)
   }
 
   private static let avif = SandboxedEncoder(AVIFEncoder()) { options in

@@ -4,13 +4,16 @@ package enum MemoryLimit {
   ///
   /// It is read once.
   package static let bytes: Int = {
-    let machine = min(sysconf(Int32(_SC_PHYS_PAGES)) * sysconf(Int32(_SC_PAGESIZE)), ofProcess ?? .max)
+    let machine = min(ofMachine, ofProcess ?? .max)
     #if os(Linux)
     return min(machine, ControlGroups.own.memory ?? machine)
     #else
     return machine
     #endif
   }()
+
+  /// The machine's memory, in bytes.
+  package static var ofMachine: Int { sysconf(Int32(_SC_PHYS_PAGES)) * sysconf(Int32(_SC_PAGESIZE)) }
 
   /// The limit of the process's address space; `nil` if there is none.
   package static var ofProcess: Int? {

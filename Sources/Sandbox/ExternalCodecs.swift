@@ -5,7 +5,8 @@ import VitrineRuntime
 ///
 /// If it is not, they fail, and say so.
 package struct ExternalCodecs: Sendable {
-  private let made: Result<Sandbox, SandboxError>
+  /// The sandbox, or the reason why there is none.
+  package let made: Result<Sandbox, SandboxError>
 
   /// Makes the sandbox, which has no process before its first image.
   ///

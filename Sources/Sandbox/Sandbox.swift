@@ -41,7 +41,7 @@ public final class Sandbox: Sendable {
     /// seccomp: only the system calls that decoders need.
     case seccomp
 
-    static func list(_ layers: some Sequence<Layer>) -> String {
+    package static func list(_ layers: some Sequence<Layer>) -> String {
       layers.map(\.rawValue).sorted().joined(separator: ", ")
     }
   }
@@ -177,6 +177,22 @@ public final class Sandbox: Sendable {
   package func encoder(of format: ImageFormat) -> SandboxEncoder? {
     guard configuration.formats != .none, ImageFormat.writtenExternally.contains(format) else { return nil }
     return SandboxEncoder(format, decoder.pool)
+  }
+
+  /// The path of the program that decodes.
+  package var programPath: ByteString { decoder.pool.path }
+
+  /// Returns the reason why images of an external format cannot be decoded; `nil` if its library is open in a process.
+  ///
+  /// Starts a process if there is none, and blocks until it is ready.
+  package func failure(of format: ImageFormat) -> LibraryFailure? {
+    do throws(ImageError) {
+      let worker = try decoder.pool.take(WorkerKind(decoding: format)) { () throws(ImageError) in }
+      defer { decoder.pool.giveBack(worker) }
+      return worker.hello.libraryFailure.isEmpty ? nil : LibraryFailure(worker.hello.libraryFailure)
+    } catch {
+      return LibraryFailure(error.detail)
+    }
   }
 
   /// The numbers of what the sandbox has done so far.

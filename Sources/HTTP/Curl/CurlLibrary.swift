@@ -1,8 +1,8 @@
 import CVitrineCurl
-import VitrineRuntime
+package import VitrineRuntime
 
 /// The process-wide parts of libcurl: its set-up, and the engines that must end before the process.
-enum CurlLibrary {
+package enum CurlLibrary {
   private struct Engines {
     var running: [(mailbox: CurlMailbox, thread: JoinableThread)] = []
     var isExiting = false
@@ -13,16 +13,27 @@ enum CurlLibrary {
   /// The reason why libcurl is not available, or `nil` if it is.
   ///
   /// The first access loads and initialises it, which blocks for about 10 ms.
-  static let failure: String? = {
+  package static let failure: LibraryFailure? = {
     // OpenSSL's exit handler frees memory of the engines' threads. It runs before the exit handler of `startThread`, which was
     // registered earlier, but calls this function first. Without that 6 of 120 exits under load crashed.
     if let reason = unsafe vitrine_curl_open({ CurlLibrary.stopAll() }) {
       // The text belongs to this thread.
-      return unsafe "\(String(cString: reason)) (in Debian it is the package libcurl4)"
+      return unsafe LibraryFailure(String(cString: reason))
     }
     vitrine_curl_global_init(Int(CURL_GLOBAL_DEFAULT))
     return nil
   }()
+
+  /// The version of the library, such as `7.88.1, HTTP/2, OpenSSL/3.0.17`, and a Boolean value that indicates whether it
+  /// can use HTTP/2 and TLS; `nil` if it is not available.
+  package static var version: (text: String, isComplete: Bool)? {
+    // The library's own constants, whose strings end in zeros.
+    guard failure == nil, let facts = unsafe vitrine_curl_version_info()?.pointee else { return nil }
+    let hasHTTP2 = unsafe facts.features & CURL_VERSION_HTTP2 != 0
+    let tls = unsafe facts.ssl_version.map { unsafe String(cString: $0) }
+    let text = unsafe "\(String(cString: facts.version)), \(hasHTTP2 ? "" : "no ")HTTP/2, \(tls ?? "no TLS")"
+    return (text, hasHTTP2 && tls != nil)
+  }
 
   /// The first access has the engines end before the process, even if it exits while libcurl is being loaded.
   private static let stopsAtExit: Bool = atexit { CurlLibrary.stopAll() } == 0
@@ -69,7 +80,7 @@ enum CurlLibrary {
   ///
   /// Without a file libcurl would use its default folder, and parse all certificates anew for every connection, 60 to
   /// 80 ms each, since its cache works only for a file.
-  static let certificateFile: String? = {
+  package static let certificateFile: String? = {
     let places = [
       ProcessInfo.processInfo.environment["SSL_CERT_FILE"] ?? "",
       "/etc/ssl/certs/ca-certificates.crt",

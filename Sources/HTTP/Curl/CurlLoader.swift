@@ -80,7 +80,7 @@ public final class CurlLoader: DataLoader {
   /// (`libcurl.so.4`), which takes some milliseconds. If it is missing, every load fails with
   /// ``HTTPError/Code/preparationFailed``.
   public convenience init(_ options: Options = Options()) {
-    self.init(options, opening: { CurlLibrary.failure })
+    self.init(options, opening: { CurlLibrary.failure?.description })
   }
 
   /// Creates a loader with another function that opens libcurl; it returns the reason if it cannot.

@@ -1,9 +1,12 @@
+package import VitrineRuntime
+
 /// A library of a codec that is opened when it is first needed.
 ///
 /// Linked, the libraries of all codecs would cost each start of a program 17 ms.
 package struct CodecLibrary: Sendable {
   private let format: ImageFormat
-  private let failure: String?
+  /// The reason why it is not open; `nil` if it is.
+  package let failure: LibraryFailure?
 
   /// Makes a library that was opened, or that could not be.
   ///
@@ -13,7 +16,7 @@ package struct CodecLibrary: Sendable {
   package init(of format: ImageFormat, failure: UnsafePointer<CChar>?) {
     self.format = format
     // The caller's string ends in a zero.
-    self.failure = unsafe failure.map { unsafe String(cString: $0) }
+    self.failure = unsafe failure.map { unsafe LibraryFailure(String(cString: $0)) }
   }
 
   /// Returns if the library is open.

@@ -58,7 +58,7 @@ final class WorkerPool: Sendable {
     }
   }
 
-  private let path: ByteString
+  let path: ByteString
   private let configuration: Sandbox.Configuration
   private let monitor = Monitor(State())
   /// Starts processes ahead of need, and waits for the ends of those that are not needed any more.
@@ -190,7 +190,7 @@ final class WorkerPool: Sendable {
     case .failure(let failure):
       throw ImageError(.decoderFailed, "\(name) \(failure.text)")
     case .success(let worker):
-      let missing = worker.missingLayers
+      let missing = worker.hello.missingLayers
       let lacking = configuration.requiredLayers.intersection(missing)
       monitor.withLock { state in
         state.missingLayers.formUnion(missing)

@@ -41,7 +41,8 @@ final class WorkerProcess: Sendable {
   let kind: WorkerKind
   let channel: Channel
   let control: SharedMapping
-  let missingLayers: Set<Sandbox.Layer>
+  /// What the worker said first.
+  let hello: Hello
   let identifier: pid_t
   /// The private memory that the worker had when it was ready, in bytes.
   private let initialByteCount: Int
@@ -70,7 +71,7 @@ final class WorkerProcess: Sendable {
     }
     do throws(ImageError) {
       let answer = try channel.receive(check: check)
-      switch hello(in: answer).flatMap({ WorkerProcess.make(kind, channel, identifier, $0.missingLayers) }) {
+      switch hello(in: answer).flatMap({ WorkerProcess.make(kind, channel, identifier, $0) }) {
       case .success(let process): return .success(process)
       case .failure(let failure):
         end(identifier, own)
@@ -100,10 +101,10 @@ final class WorkerProcess: Sendable {
     _ kind: WorkerKind,
     _ channel: Channel,
     _ identifier: pid_t,
-    _ missingLayers: Set<Sandbox.Layer>,
+    _ hello: Hello,
   ) -> Result<WorkerProcess, StartFailure> {
     guard let control = share(.control, 4096, channel) else { return .failure(.memory) }
-    return .success(WorkerProcess(kind, channel, identifier, control, missingLayers))
+    return .success(WorkerProcess(kind, channel, identifier, control, hello))
   }
 
   private init(
@@ -111,10 +112,10 @@ final class WorkerProcess: Sendable {
     _ channel: Channel,
     _ identifier: pid_t,
     _ control: SharedMapping,
-    _ missingLayers: Set<Sandbox.Layer>,
+    _ hello: Hello,
   ) {
     (self.kind, self.channel, self.identifier) = (kind, channel, identifier)
-    (self.control, self.missingLayers) = (control, missingLayers)
+    (self.control, self.hello) = (control, hello)
     // Without /proc, more than any has.
     initialByteCount = ProcessMemory(identifier)?.data ?? 128 << 20
     state = Lock(State())

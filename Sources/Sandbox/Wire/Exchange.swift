@@ -72,13 +72,15 @@ package enum MemoryRole: Int, CaseIterable, Sendable {
 /// The first message of a worker.
 package struct Hello: Equatable, Sendable {
   /// The version of the wire, which changes with any message, and with the kinds of workers.
-  package static let version = 6
+  package static let version = 7
 
   package var version = Hello.version
   /// The layers of confinement that the system lacks.
   package var missingLayers: Set<Sandbox.Layer> = []
+  /// The reason why the library of the worker's kind cannot be opened; empty if it is open, or there is none.
+  package var libraryFailure = ""
 
-  package init(missingLayers: Set<Sandbox.Layer> = []) { self.missingLayers = missingLayers }
+  package init() {}
 }
 
 /// The memory that a worker asks for after it has read a header.
@@ -107,6 +109,7 @@ extension Message {
       try code(&isMissing, "layer")
       if isMissing { hello.missingLayers.insert(layer) }
     }
+    try code(&hello.libraryFailure, "library")
   }
 
   package mutating func code(_ needs: inout Needs) throws(Malformed) {

@@ -1,6 +1,6 @@
 import CVitrineSandbox
 package import VitrineImaging
-import VitrineRuntime
+package import VitrineRuntime
 
 /// Answers the questions of a program about images, one after another, until the program closes the socket.
 ///
@@ -39,9 +39,12 @@ package final class SandboxWorker: DecodeHost, @unchecked Sendable {
 
   /// Says hello and answers questions; returns when the program needs no more.
   ///
-  /// - Parameter missingLayers: The layers that the system lacks.
-  package func run(missingLayers: Set<Sandbox.Layer>) {
-    var hello = Hello(missingLayers: missingLayers)
+  /// - Parameters:
+  ///   - missingLayers: The layers that the system lacks.
+  ///   - failure: The reason why the library of the worker's kind cannot be opened; its images fail, too.
+  package func run(missingLayers: Set<Sandbox.Layer>, without failure: LibraryFailure? = nil) {
+    var hello = Hello()
+    (hello.missingLayers, hello.libraryFailure) = (missingLayers, failure?.reason ?? "")
     vitrine_end_when_out_of_memory()
     do {
       try send(.hello) { (message) throws(Malformed) in try message.code(&hello) }

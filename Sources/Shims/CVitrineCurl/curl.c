@@ -10,7 +10,7 @@
 #undef curl_share_setopt
 
 #define EACH_FUNCTION(F) \
-  F(curl_global_init) F(curl_easy_strerror) F(curl_slist_append) F(curl_slist_free_all) \
+  F(curl_global_init) F(curl_version_info) F(curl_easy_strerror) F(curl_slist_append) F(curl_slist_free_all) \
   F(curl_easy_init) F(curl_easy_cleanup) F(curl_easy_reset) F(curl_easy_pause) F(curl_easy_setopt) F(curl_easy_getinfo) \
   F(curl_multi_init) F(curl_multi_cleanup) F(curl_multi_add_handle) F(curl_multi_remove_handle) F(curl_multi_perform) \
   F(curl_multi_poll) F(curl_multi_wakeup) F(curl_multi_setopt) F(curl_multi_info_read) \
@@ -37,6 +37,8 @@ const char *vitrine_curl_open(void (*at_cleanup)(void)) {
 }
 
 CURLcode vitrine_curl_global_init(long flags) { return library.curl_global_init(flags); }
+
+const curl_version_info_data *vitrine_curl_version_info(void) { return library.curl_version_info(CURLVERSION_NOW); }
 
 const char *vitrine_curl_strerror(CURLcode code) { return library.curl_easy_strerror(code); }
 

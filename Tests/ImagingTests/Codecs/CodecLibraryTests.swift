@@ -13,7 +13,8 @@ struct CodecLibraryTests {
     #expect(error?.code == .unsupported)
     #expect(error?.format == .avif)
     #expect(
-      error?.detail == "avif needs a library that cannot be opened: libavif.so.15: cannot open shared object file"
+      error?.detail == "avif needs a library that cannot be opened: libavif.so.15: cannot open shared object file "
+        + "(in Debian it is the package libavif15)"
     )
     #expect(#expect(throws: ImageError.self) { try library.check(.notEncodable) }?.code == .notEncodable)
   }

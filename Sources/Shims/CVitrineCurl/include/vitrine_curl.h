@@ -17,6 +17,7 @@
 const char *vitrine_curl_open(void (*at_cleanup)(void));
 
 CURLcode vitrine_curl_global_init(long flags);
+const curl_version_info_data *vitrine_curl_version_info(void);
 const char *vitrine_curl_strerror(CURLcode);
 struct curl_slist *vitrine_curl_slist_append(struct curl_slist *, const char *);
 void vitrine_curl_slist_free_all(struct curl_slist *);
