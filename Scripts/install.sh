@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # `install.sh install` puts what `make build` has built below DESTDIR/PREFIX (/usr/local): the tool, the program that decodes
-# for it, the gallery, what makes a desktop know them, and the server with its unit for systemd. `install.sh uninstall` removes the same files.
+# for it, its manual pages and completions, the gallery, what makes a desktop know them, and the server with its unit for
+# systemd. `install.sh uninstall` removes the same files.
 # PRODUCTS names the programs: "vitrine vitrine-codecs" is a thumbnailer without the gallery and GTK.
 # STRIP=0 keeps the symbols of programs, for debuggers.
 set -euo pipefail
@@ -18,14 +19,22 @@ esac
 root=${DESTDIR:-}$prefix
 id=io.github.vitrine.Gallery
 
-# mode : source : destination below PREFIX; *.in is filled in, *.po is compiled.
+# mode : source : destination below PREFIX; *.in is filled in, *.po is compiled, and what begins with "vitrine " the tool prints.
 files=()
 for product in "${products[@]}"; do files+=("755:$built/$product:bin/$product"); done
 if [[ " ${products[*]} " == *" vitrine "* ]]; then
   files+=(
     "644:Desktop/vitrine.thumbnailer.in:share/thumbnailers/vitrine.thumbnailer"
     "644:Desktop/vitrine.xml:share/mime/packages/vitrine.xml"
+    "644:vitrine man:share/man/man1/vitrine.1"
+    "644:vitrine completions bash:share/bash-completion/completions/vitrine"
+    "644:vitrine completions zsh:share/zsh/site-functions/_vitrine"
+    "644:vitrine completions fish:share/fish/vendor_completions.d/vitrine.fish"
   )
+  # The commands, as their table has them.
+  while IFS= read -r command; do
+    files+=("644:vitrine man $command:share/man/man1/vitrine-$command.1")
+  done < <(sed -nE 's/^    name: "([a-z]+)",$/\1/p' Sources/CommandLine/*Command{,s}.swift)
 fi
 if [[ " ${products[*]} " == *" vitrine-gallery "* ]]; then
   files+=(
@@ -65,7 +74,7 @@ case ${1:-} in
   install)
     for entry in "${files[@]}"; do
       IFS=: read -r _ source _ <<<"$entry"
-      [ -f "$source" ] || { echo "install: $source is missing; run 'make build' first" >&2; exit 1; }
+      [[ $source == vitrine\ * ]] || [ -f "$source" ] || { echo "install: $source is missing; run 'make build' first" >&2; exit 1; }
     done
     filled=$(mktemp)
     trap 'rm -f "$filled"' EXIT
@@ -73,6 +82,11 @@ case ${1:-} in
       IFS=: read -r mode source destination <<<"$entry"
       if [[ $source == *.in ]]; then
         filled "$source" "$prefix/bin" >"$filled"
+        source=$filled
+      elif [[ $source == vitrine\ * ]]; then
+        # Words without spaces, of this script.
+        # shellcheck disable=SC2086
+        "$built"/$source >"$filled"
         source=$filled
       elif [[ $source == *.po ]]; then
         if ! command -v msgfmt >/dev/null; then

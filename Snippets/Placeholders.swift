@@ -30,7 +30,7 @@ func request(for photo: Photo) -> ImageRequest {
 
 func hash(of upload: Data) throws -> String {
   // snippet.show
-  // On the server, once for each image. At a shell: vitrine info --hash photo.jpg
+  // On the server, once for each image. At a shell: vitrine info --hashes photo.jpg
   let hash = ThumbHash(try Bitmap(decoding: upload, size: .pixels(100, 100)))
   return hash.base64  // "1QcSHQRnh493V4dIh4eXh1h4kJUI"
   // snippet.hide

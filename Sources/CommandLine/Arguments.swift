@@ -58,8 +58,9 @@ struct Arguments {
     return text
   }
 
-  func number(_ option: Option, in range: ClosedRange<Int>) throws(UsageError) -> Int? {
-    guard let text = try text(option) else { return nil }
+  /// Returns the option's value as a number within the range of its row.
+  func number(_ option: Option) throws(UsageError) -> Int? {
+    guard let text = try text(option), case .number(let range) = option.value?.kind else { return nil }
     guard let number = Int(text), range.contains(number) else {
       let (least, most) = (range.lowerBound, range.upperBound)
       let bounds = most == Int.max ? "of at least \(least)" : "from \(least) to \(most)"
@@ -73,7 +74,7 @@ struct Arguments {
 
   /// Returns the maximum time to decode one image, or `nil` for no limit.
   func timeLimit() throws(UsageError) -> Duration? {
-    guard let seconds = try number(.timeLimit, in: 0...86_400) else { return Self.standardTimeLimit }
+    guard let seconds = try number(.timeLimit) else { return Self.standardTimeLimit }
     return seconds == 0 ? nil : .seconds(seconds)
   }
 
@@ -108,14 +109,14 @@ struct Arguments {
     return headers
   }
 
-  func choice<Choice: RawRepresentable<String> & CaseIterable>(
+  /// Returns the option's value as one of the words of its row.
+  func choice<Choice: RawRepresentable<String>>(
     _ option: Option,
     _ type: Choice.Type = Choice.self,
   ) throws(UsageError) -> Choice? {
-    guard let text = try text(option) else { return nil }
+    guard let text = try text(option), case .words(let words) = option.value?.kind else { return nil }
     guard let choice = Choice(rawValue: text) else {
-      let names = Choice.allCases.map(\.rawValue).joined(separator: ", ")
-      throw UsageError("\(option.name) takes one of \(names), not '\(text)'")
+      throw UsageError("\(option.name) takes one of \(words.joined(separator: ", ")), not '\(text)'")
     }
     return choice
   }

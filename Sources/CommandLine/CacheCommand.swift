@@ -6,20 +6,29 @@ import VitrineRuntime
 struct CacheCommand: Command {
   private enum Action: String, CaseIterable {
     case stats, list, verify, trim, clear
+
+    var summary: String {
+      switch self {
+      case .stats: "shows its size and its hits and misses"
+      case .list: "lists its entries, the oldest first"
+      case .verify: "reads every entry, drops damaged ones and lists them"
+      case .trim: "evicts entries until it is within --size-limit"
+      case .clear: "removes everything"
+      }
+    }
   }
 
   static let manual = Manual(
     name: "cache",
-    synopsis: "stats|list|verify|trim|clear",
+    synopsis: Action.allCases.map(\.rawValue).joined(separator: "|"),
     summary: "Inspects or shrinks the disk cache of fetch.",
-    notes: [
-      "stats    shows its size and its hits and misses",
-      "list     lists its entries, the oldest first",
-      "verify   reads every entry, drops damaged ones and lists them",
-      "trim     evicts entries until it is within --size-limit",
-      "clear    removes everything",
-    ],
+    arguments: .words(for: Action.self),
+    words: Action.allCases.map { Page.Term($0.rawValue, $0.summary) },
     options: CacheFolder.options + [.jsonOfCache],
+    examples: [
+      Page.Term("vitrine cache stats", "shows how much is stored"),
+      Page.Term("vitrine cache trim --size-limit 100M", "makes room"),
+    ],
     readsImages: false,
   )
 

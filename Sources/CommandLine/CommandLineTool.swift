@@ -17,14 +17,15 @@ protocol Command {
 /// The command line tool.
 @main
 enum CommandLineTool {
-  private static var commands: [any Command.Type] {
+  static var commands: [any Command.Type] {
     let images: [any Command.Type] = [
       InfoCommand.self, ThumbnailCommand.self, ThumbnailerCommand.self, FetchCommand.self, CacheCommand.self,
     ]
+    let texts: [any Command.Type] = [HelpCommand.self, ManCommand.self, CompletionsCommand.self]
     #if !VITRINE_APPLE
-    return images + [SignCommand.self]
+    return images + [SignCommand.self] + texts
     #else
-    return images
+    return images + texts
     #endif
   }
 
@@ -81,11 +82,8 @@ enum CommandLineTool {
       let rest = arguments.dropFirst()
       let asksForHelp = rest.prefix { $0 != "--" }.contains { ["--help", "-h"].contains($0) }
       switch first {
-      case "--help", "-h", "help":
-        Console.print(
-          try rest.first.map { name throws(UsageError) in try command(name).manual.text } ?? overview,
-          to: 1,
-        )
+      case "--help", "-h":
+        Console.print(overview.help, to: 1)
         return ExitCode.success
       case "--version":
         Console.print("vitrine \(vitrineVersion)\n", to: 1)
@@ -93,7 +91,7 @@ enum CommandLineTool {
       default:
         let command = try command(first)
         guard !asksForHelp else {
-          Console.print(command.manual.text, to: 1)
+          Console.print(command.manual.page.help, to: 1)
           return ExitCode.success
         }
         let made = try command.init(try Arguments(rest, options: command.manual.options))
@@ -107,28 +105,17 @@ enum CommandLineTool {
     }
   }
 
-  private static func command(_ name: ByteString) throws(UsageError) -> any Command.Type {
+  static func command(_ name: ByteString) throws(UsageError) -> any Command.Type {
     guard let command = commands.first(where: { $0.manual.name == name.text }) else {
       throw UsageError("unknown command '\(name.readable)'")
     }
     return command
   }
 
-  private static var overview: String {
-    let calls = commands.map { command in
-      let call = "  vitrine \(command.manual.name) \(command.manual.synopsis)"
-      return "\(call)\n      \(command.manual.summary)\n"
-    }
-    return """
-      Loads, inspects and shrinks images.
+  /// The rows of the table of commands.
+  // The compiler (6.3.1) crashes at a key path in place of the closure.
+  static var manuals: [Manual] { commands.map { $0.manual } }
 
-      \(calls.joined())
-      SOURCE is a file, - for standard input, or an http, https or s3 URL. After -- nothing is an option. Nothing is enlarged.
-      \(Manual.formats)
-
-      'vitrine thumbnail --help' lists the options of a command. With --json, each prints JSON lines with the same keys.
-      \(Manual.exitStatus)
-
-      """
-  }
+  /// The text about the tool.
+  static var overview: Page { Manual.overview(of: manuals) }
 }

@@ -24,7 +24,7 @@ struct EncodingChoice: Sendable {
   /// `format` is the one that `--format` or an extension names.
   init(_ parsed: Arguments, format: ImageFormat?) throws(UsageError) {
     self.format = format
-    quality = try parsed.number(.quality, in: 1...100)
+    quality = try parsed.number(.quality)
     subsampling = try parsed.choice(.subsampling)
     (isLossless, isProgressive) = (parsed.has(.lossless), parsed.has(.progressive))
     let range: DynamicRange = try parsed.choice(.dynamicRange) ?? .standard

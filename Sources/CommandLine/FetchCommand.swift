@@ -15,9 +15,21 @@ struct FetchCommand: Command {
       "s3://bucket/key is loaded with the keys, the region and the endpoint of the environment, as Amazon's tools do.",
       "Without --size, --do and --format the original bytes are written. Only images are written or cached.",
     ],
+    arguments: .text,
     options: [.output] + OperationsChoice.options + EncodingChoice.options + [
       .jobs, .noCache, .offline, .reload, .header, .timeLimit, .trace, .filesFrom, .zero, .json, .quiet,
     ] + CacheFolder.options + SharedTiers.options,
+    examples: [
+      Page.Term(
+        "vitrine fetch https://example.org/photo.jpg --size 800 -o photo.jpg",
+        "loads an image; the second time from disk",
+      ),
+      Page.Term("vitrine fetch --files-from urls.txt", "fills the cache ahead of need"),
+      Page.Term(
+        "vitrine fetch https://example.org/photo.jpg --trace trace.json",
+        "records what the request waited for",
+      ),
+    ],
   )
 
   private let arguments: [ByteString]
@@ -51,7 +63,7 @@ struct FetchCommand: Command {
     }
     encoding = try EncodingChoice(parsed, format: isEncoding ? plan?.format : format)
     headers = try parsed.headers(.header)
-    jobs = try parsed.number(.jobs, in: 1...1024) ?? Batch.standardConnections
+    jobs = try parsed.number(.jobs) ?? Batch.standardConnections
     timeLimit = try parsed.timeLimit()
     tracePath = parsed.bytes(.trace)
     guard tracePath != "" else { throw UsageError("--trace takes a file") }

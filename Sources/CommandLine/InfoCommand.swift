@@ -8,19 +8,23 @@ struct InfoCommand: Command {
     synopsis: "SOURCE...",
     summary: "Shows format, size, orientation, frames and color profile of images, from their headers.",
     notes: ["SOURCE is a file, - for standard input, or an http, https or s3 URL. After -- nothing is an option."],
-    options: [.hash, .filesFrom, .zero, .json, .quiet],
+    options: [.colors, .hashes, .filesFrom, .zero, .json, .quiet],
+    examples: [
+      Page.Term("vitrine info photo.jpg --json", "prints the facts for a script"),
+      Page.Term("vitrine info *.jpg --colors --hashes", "adds what a page shows while the images load"),
+    ],
   )
 
   private let sources: [ByteString]
   private let isJSON: Bool
   private let isQuiet: Bool
-  private let hashes: Bool
+  private let looks: Looks
 
   init(_ arguments: Arguments) throws(UsageError) {
     sources = try arguments.allSources(of: "info")
     isJSON = arguments.has(.json)
     isQuiet = arguments.has(.quiet)
-    hashes = arguments.has(.hash)
+    looks = Looks(hasColors: arguments.has(.colors), hasHashes: arguments.has(.hashes))
   }
 
   func run() -> Int32 {
@@ -28,14 +32,14 @@ struct InfoCommand: Command {
     let console = Console(total: different.count, isQuiet: isQuiet)
     let reader = SourceReader(different, connections: Batch.standardConnections, console)
     let failures = Batch.run(sources, width: Batch.standardWidth(for: different), console: console) { source in
-      Self.report(on: source, reader, hashes: hashes)
+      Self.report(on: source, reader, looks)
     } finish: { _, report in
       report
     } report: { argument, result, _ in
       let (report, failure) = result.parts
       if let failure { console.error(argument, failure.reason) }
       if isJSON {
-        console.out(Self.json(argument, report, failure, hashes: hashes))
+        console.out(Self.json(argument, report, failure, looks))
       } else if let report {
         console.out(report.text(argument.readable))
       }
@@ -47,7 +51,7 @@ struct InfoCommand: Command {
   private static func report(
     on source: Source,
     _ reader: SourceReader,
-    hashes: Bool,
+    _ looks: Looks,
   ) -> Result<Report, Failure> {
     do throws(Failure) {
       let content = try reader.read(source)
@@ -59,7 +63,7 @@ struct InfoCommand: Command {
           info: info,
           gainMapHeadroom: content.gainMapHeadroom(info),
           bytes: content.byteCount,
-          hashes: hashes ? try Hashes(content, limits) : nil,
+          seen: looks.needsPixels ? try Seen(content, limits, looks) : nil,
         )
       )
     } catch {
@@ -71,7 +75,7 @@ struct InfoCommand: Command {
     _ source: ByteString,
     _ report: Report?,
     _ failure: Failure?,
-    hashes: Bool,
+    _ looks: Looks,
   ) -> String {
     let info = report?.info
     var json = JSONLine()
@@ -90,27 +94,50 @@ struct InfoCommand: Command {
     json.add("gainMapHeadroom", report?.gainMapHeadroom)
     json.add("bytes", report?.bytes)
     json.add("duration", info?.duration)
-    if hashes {
-      json.add("thumbHash", report?.hashes?.thumb.base64)
-      json.add("blurHash", report?.hashes?.blur.string)
+    if looks.hasColors {
+      let colors = report?.seen?.colors
+      json.add("averageColor", colors?.average?.description)
+      json.add("dominantColor", colors?.dominant?.description)
+      json.add("palette", colors?.palette.map { Self.json($0) })
+    }
+    if looks.hasHashes {
+      json.add("thumbHash", report?.seen?.thumbHash?.base64)
+      json.add("blurHash", report?.seen?.blurHash?.string)
     }
     json.add(failure)
     return json.line
   }
 
-  /// The placeholders of an image.
-  private struct Hashes {
-    let thumb: ThumbHash
-    let blur: BlurHash
+  private static func json(_ share: ImageColors.Share) -> JSONLine {
+    var json = JSONLine()
+    json.add("color", share.color.description)
+    json.add("share", share.share)
+    return json
+  }
 
-    init(_ content: SourceContent, _ limits: DecodeLimits) throws(Failure) {
+  /// The facts to be found in the pixels.
+  private struct Looks {
+    let hasColors: Bool
+    let hasHashes: Bool
+
+    var needsPixels: Bool { hasColors || hasHashes }
+  }
+
+  /// The facts of an image, or of the first frame of an animation, that were found in its pixels.
+  private struct Seen {
+    let colors: ImageColors?
+    let thumbHash: ThumbHash?
+    let blurHash: BlurHash?
+
+    init(_ content: SourceContent, _ limits: DecodeLimits, _ looks: Looks) throws(Failure) {
       // As many pixels as a hash looks at.
       var options = DecodeOptions(size: .pixels(100))
       options.limits = limits
       let bitmap = try content.image(options).bitmap
-      thumb = ThumbHash(bitmap)
+      thumbHash = looks.hasHashes ? ThumbHash(bitmap) : nil
       do throws(ImageError) {
-        blur = try BlurHash(bitmap)
+        blurHash = looks.hasHashes ? try BlurHash(bitmap) : nil
+        colors = looks.hasColors ? try ImageColors(bitmap) : nil
       } catch {
         throw Failure(error)
       }
@@ -121,7 +148,7 @@ struct InfoCommand: Command {
     let info: ImageInfo
     let gainMapHeadroom: Double?
     let bytes: Int
-    let hashes: Hashes?
+    let seen: Seen?
 
     func text(_ source: String) -> String {
       var parts = ["\(info.format) \(info.width)x\(info.height)"]
@@ -139,7 +166,14 @@ struct InfoCommand: Command {
         parts.append("gain map up to \((gainMapHeadroom * 100).rounded() / 100) times white")
       }
       parts.append("\(bytes) bytes")
-      if let hashes { parts.append("ThumbHash \(hashes.thumb), BlurHash \(hashes.blur)") }
+      if let colors = seen?.colors {
+        let shares = colors.palette.map { "\($0.color) \(Int(($0.share * 100).rounded())) %" }
+        let average = colors.average.map { "average color \($0), palette \(shares.joined(separator: ", "))" }
+        parts.append(average ?? "no visible color")
+      }
+      if let thumbHash = seen?.thumbHash, let blurHash = seen?.blurHash {
+        parts.append("ThumbHash \(thumbHash), BlurHash \(blurHash)")
+      }
       return "\(source): " + parts.joined(separator: ", ")
     }
   }

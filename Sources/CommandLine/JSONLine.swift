@@ -23,6 +23,11 @@ struct JSONLine {
     member(name, Int(exactly: rounded).map(String.init) ?? "\(rounded)")
   }
 
+  /// Adds an array of objects.
+  mutating func add(_ name: String, _ objects: [JSONLine]?) {
+    member(name, objects.map { "[\($0.map(\.line).joined(separator: ", "))]" } ?? "null")
+  }
+
   /// Adds the last members of every source's line, both `null` on success.
   mutating func add(_ failure: Failure?) {
     add("error", failure?.reason)

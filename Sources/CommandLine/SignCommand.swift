@@ -9,13 +9,20 @@ struct SignCommand: Command {
     synopsis: "URL...",
     summary: "Signs URLs of vitrine-server, and of imgproxy.",
     notes: [
-      "A URL is a whole one, or only its path: /rs:fill:300:200/plain/https://example.org/cat.jpg@webp",
-      "or /?src=https://example.org/cat.jpg&w=300. It has no signature yet, or _, unsafe or insecure in its place.",
-      "The key and the salt are the server's, in hexadecimal digits, from $VITRINE_KEY and $VITRINE_SALT. Of several,",
-      "separated by commas, the first ones sign. $VITRINE_SIGNATURE_SIZE is the number of bytes that are kept.",
+      "A URL is a whole one, or only its path: /rs:fill:300:200/plain/https://example.org/cat.jpg@webp "
+        + "or /?src=https://example.org/cat.jpg&w=300. It has no signature yet, or _, unsafe or insecure in its place.",
+      "The key and the salt are the server's, in hexadecimal digits, from $VITRINE_KEY and $VITRINE_SALT. Of several, "
+        + "separated by commas, the first ones sign. $VITRINE_SIGNATURE_SIZE is the number of bytes that are kept.",
       "--encrypt takes the server's $VITRINE_SOURCE_KEY.",
     ],
+    arguments: .text,
     options: [.expires, .encrypt, .config, .unchecked, .jsonOfURLs],
+    examples: [
+      Page.Term(
+        "vitrine sign --config server.env --expires 86400 /rs:fit:400:400/plain/https://example.org/cat.jpg",
+        "signs a path for a day",
+      )
+    ],
     readsImages: false,
   )
 
@@ -31,7 +38,7 @@ struct SignCommand: Command {
   init(_ parsed: Arguments) throws(UsageError) {
     guard !parsed.sources.isEmpty else { throw UsageError("sign needs at least one URL") }
     urls = parsed.sources
-    lifetime = try parsed.number(.expires, in: 1...3_155_760_000)
+    lifetime = try parsed.number(.expires)
     (isUnchecked, isJSON) = (parsed.has(.unchecked), parsed.has(.jsonOfURLs))
     let settings = try Self.settings(parsed)
     key = try Self.key(settings)
@@ -176,13 +183,17 @@ struct SignCommand: Command {
 }
 
 extension Option {
-  static let expires = Option("--expires", "SECONDS", "the time for which the URL is valid; for ever by default")
-  static let encrypt = Option("--encrypt", nil, "encrypts the source, which then is not seen in the URL")
-  static let config = Option("--config", "FILE", "reads the keys and the salt from FILE, in lines NAME=VALUE")
-  static let unchecked = Option("--unchecked", nil, "also signs what a server with default settings would refuse")
+  static let expires = Option(
+    "--expires",
+    "SECONDS",
+    .number(1...3_155_760_000),
+    "the time for which the URL is valid; for ever by default",
+  )
+  static let encrypt = Option("--encrypt", "encrypts the source, which then is not seen in the URL")
+  static let config = Option("--config", "FILE", .file, "reads the keys and the salt from FILE, in lines NAME=VALUE")
+  static let unchecked = Option("--unchecked", "also signs what a server with default settings would refuse")
   static let jsonOfURLs = Option(
     "--json",
-    nil,
     "prints one JSON object a line for each URL, in order, all with the same keys;",
     "error and stage are null on success",
   )

@@ -11,6 +11,21 @@ struct ThumbnailCommand: Command {
     options: [
       .output, .qualityMode, .frame, .animated, .damaged,
     ] + OperationsChoice.options + EncodingChoice.options + [.jobs, .timeLimit, .filesFrom, .zero, .json, .quiet],
+    examples: [
+      Page.Term("vitrine thumbnail *.jpg --size 400x400 -o thumbs/", "makes a thumbnail of each photograph"),
+      Page.Term(
+        "vitrine thumbnail photo.heic --size 800 --format webp -o - > photo.webp",
+        "writes to standard output",
+      ),
+      Page.Term(
+        "vitrine thumbnail *.jpg -o cards/ --do 'crop:400:300:smart|blur:4'",
+        "crops to the part that shows the most, and blurs",
+      ),
+      Page.Term(
+        "find . -name '*.heic' -print0 | vitrine thumbnail --files-from - -0 --size 400 -o thumbs/",
+        "takes names of any kind from another program",
+      ),
+    ],
   )
 
   private let arguments: [ByteString]
@@ -34,11 +49,11 @@ struct ThumbnailCommand: Command {
     var options = DecodeOptions()
     options.quality = try parsed.choice(.qualityMode) ?? .balanced
     options.limits.timeLimit = try parsed.timeLimit()
-    options.frame = try parsed.number(.frame, in: 0...Int.max) ?? 0
+    options.frame = try parsed.number(.frame) ?? 0
     options.animates = parsed.has(.animated)
     options.acceptsPartial = try parsed.choice(.damaged, DamagedImages.self) == .show
     if options.animates, options.frame > 0 { throw UsageError("--animated and --frame exclude each other") }
-    jobs = try parsed.number(.jobs, in: 1...1024) ?? Batch.standardWidth(for: sources)
+    jobs = try parsed.number(.jobs) ?? Batch.standardWidth(for: sources)
     // A lone image is decoded on several cores, and a batch one image a core.
     cores = CoreBudget(count: min(jobs, CoreBudget.machine.count))
     (isJSON, isQuiet) = (parsed.has(.json), parsed.has(.quiet))
@@ -180,6 +195,6 @@ struct ThumbnailCommand: Command {
 }
 
 /// The choices of `--damaged`.
-private enum DamagedImages: String, CaseIterable {
+enum DamagedImages: String, CaseIterable {
   case error, show
 }

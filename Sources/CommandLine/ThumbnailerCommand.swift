@@ -18,6 +18,7 @@ struct ThumbnailerCommand: Command {
       "A file that cannot be read, or is too expensive, ends with status 1, one line on standard error and no output.",
     ],
     options: [.thumbnailSize, .thumbnailTimeLimit],
+    examples: [Page.Term("vitrine thumbnailer --size 256 photo.avif /tmp/photo.png", "does what a file manager does")],
   )
 
   private let source: ByteString
@@ -38,12 +39,12 @@ struct ThumbnailerCommand: Command {
     } catch {
       throw UsageError("\(source.readable): \(error.reason)", exitCode: ExitCode.failure)
     }
-    let side = Double(try parsed.number(.thumbnailSize, in: 1...4096) ?? 256)
+    let side = Double(try parsed.number(.thumbnailSize) ?? 256)
     var options = DecodeOptions(size: .pixels(side, side, .fit))
     // A folder has hundreds of files, and this is still closer to the photograph than what file managers show otherwise.
     options.quality = .fast
     options.acceptsPartial = true
-    let seconds = try parsed.number(.thumbnailTimeLimit, in: 1...3600) ?? Self.standardTimeLimit
+    let seconds = try parsed.number(.thumbnailTimeLimit) ?? Self.standardTimeLimit
     options.limits.timeLimit = .seconds(seconds)
     self.options = options
   }
@@ -102,10 +103,16 @@ struct ThumbnailerCommand: Command {
 }
 
 extension Option {
-  static let thumbnailSize = Option("--size", "N", "the longest side in pixels, from 1 to 4096; 256 by default")
+  static let thumbnailSize = Option(
+    "--size",
+    "N",
+    .number(1...4096),
+    "the longest side in pixels, from 1 to 4096; 256 by default",
+  )
   static let thumbnailTimeLimit = Option(
     "--time-limit",
     "SECONDS",
+    .number(1...3600),
     "the maximum time to decode the file, from 1 to 3600; 10 by default",
   )
 }

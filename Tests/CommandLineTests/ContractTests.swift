@@ -84,7 +84,7 @@ struct ContractTests {
   // MARK: - Help
 
   @Test(arguments: [
-    ("info", ["--files-from", "-0", "--hash", "--json", "--quiet"]),
+    ("info", ["--files-from", "-0", "--colors", "--hashes", "--json", "--quiet"]),
     (
       "thumbnail",
       [

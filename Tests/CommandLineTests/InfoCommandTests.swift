@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import VitrineImaging
+import VitrineTesting
 
 struct InfoCommandTests {
   let tool: Tool
@@ -39,7 +40,7 @@ struct InfoCommandTests {
     try tool.photograph("waterfall-cliff-orientation-6.jpg", as: "a.jpg")
     try tool.write(Data("no image".utf8), to: "b.jpg")
 
-    let outcome = try await tool.run("info", "--hash", "--json", "a.jpg", "b.jpg")
+    let outcome = try await tool.run("info", "--hashes", "--json", "a.jpg", "b.jpg")
 
     #expect(outcome.status == 1)
     let json = try outcome.json
@@ -47,8 +48,36 @@ struct InfoCommandTests {
     #expect(abs(hash.aspectRatio - 1.5) < 0.2)
     #expect(try BlurHash(#require(json[0]["blurHash"] as? String)).columns == 4)
     #expect(json[1]["thumbHash"] is NSNull && json[1]["blurHash"] is NSNull)
-    let text = try await tool.run("info", "--hash", "a.jpg").output
+    let text = try await tool.run("info", "--hashes", "a.jpg").output
     #expect(text.contains("ThumbHash \(hash.base64), BlurHash "))
+  }
+
+  @Test
+  func colorsAreThoseOfThePicture() async throws {
+    try tool.write(try Bitmap.solid(SIMD4(255, 128, 0, 255), width: 40, height: 30).encoded(as: .png), to: "a.png")
+    try tool.write(try Bitmap.gradient(width: 4, height: 4, alpha: 0).encoded(as: .png), to: "clear.png")
+    try tool.photograph("boats-animated.gif", as: "c.gif")
+    try tool.write(Data("no image".utf8), to: "d.jpg")
+
+    let outcome = try await tool.run("info", "--colors", "--json", "a.png", "clear.png", "c.gif", "d.jpg")
+
+    #expect(outcome.status == 1)
+    let json = try outcome.json
+    let palettes = json.map { $0["palette"] as? [[String: Any]] }
+    #expect(json[0]["averageColor"] as? String == "#FF8000" && json[0]["dominantColor"] as? String == "#FF8000")
+    #expect(palettes[0]?.count == 1)
+    #expect(palettes[0]?.first?["color"] as? String == "#FF8000" && palettes[0]?.first?["share"] as? Double == 1)
+    #expect(json[1]["averageColor"] is NSNull && json[1]["dominantColor"] is NSNull && palettes[1]?.count == 0)
+    #expect(palettes[2]?.count == 6)
+    let shares = try #require(palettes[2]).compactMap { $0["share"] as? Double }
+    #expect(shares == shares.sorted(by: >) && abs(shares.reduce(0, +) - 1) < 0.01)
+    #expect(json[2]["dominantColor"] as? String == palettes[2]?.first?["color"] as? String)
+    #expect(json[3]["averageColor"] is NSNull && json[3]["dominantColor"] is NSNull && json[3]["palette"] is NSNull)
+    #expect(Set(json[0].keys) == Set(json[3].keys))
+    #expect(json[0]["thumbHash"] == nil)
+    let text = try await tool.run("info", "--colors", "a.png", "clear.png").output
+    #expect(text.contains("average color #FF8000, palette #FF8000 100 %\n"))
+    #expect(text.contains("no visible color\n"))
   }
 
   @Test

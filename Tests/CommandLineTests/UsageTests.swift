@@ -32,6 +32,8 @@ struct UsageTests {
     ["fetch", "http://x/a", "--no-cache", "--cache-dir", "c"], ["fetch", "http://x/a", "--cache-dir", ""],
     ["fetch", "http://x/a", "-o", "b.bmp", "--size", "5"], ["fetch", "http://x/a", "--trace", ""],
     ["cache"], ["cache", "melt"], ["cache", "stats", "list"], ["cache", "trim", "--size-limit", "lots"],
+    ["completions"], ["completions", "ksh"], ["completions", "zsh", "fish"], ["man", "paint"],
+    ["help", "info", "fetch"],
   ])
   func whatIsNotUnderstoodEndsWith64AndAMessage(arguments: [String]) async throws {
     try tool.write(try Bitmap.gradient(width: 4, height: 4).encoded(as: .jpeg), to: "a.jpg")
