@@ -23,7 +23,7 @@ enum CommandLineTool {
     ]
     let texts: [any Command.Type] = [HelpCommand.self, ManCommand.self, CompletionsCommand.self]
     #if !VITRINE_APPLE
-    return images + [SignCommand.self] + texts
+    return images + [SignCommand.self, DoctorCommand.self] + texts
     #else
     return images + texts
     #endif
