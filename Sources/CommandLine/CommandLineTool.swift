@@ -4,16 +4,6 @@ import VitrineRuntime
 import VitrineSandbox
 #endif
 
-/// A command of `vitrine`, named by its first argument.
-protocol Command {
-  static var manual: Manual { get }
-
-  init(_ arguments: Arguments) throws(UsageError)
-
-  /// - Returns: The exit status.
-  func run() -> Int32
-}
-
 /// The command line tool.
 @main
 enum CommandLineTool {

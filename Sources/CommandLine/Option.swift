@@ -221,6 +221,11 @@ extension Option {
   )
 }
 
+/// The choices of `--damaged`.
+enum DamagedImages: String, CaseIterable {
+  case error, show
+}
+
 extension ImageFormat {
   /// Returns the names of the formats that can be written and whose rows fulfil a condition.
   fileprivate static func written(_ isIncluded: (Row) -> Bool) -> [String] {

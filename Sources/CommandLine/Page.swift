@@ -81,8 +81,10 @@ extension Page {
   /// The manual page, in the language of man(7).
   var manual: String {
     let title = Self.escaped(name.uppercased())
+    // A line is not filled up, nor a word broken: examples are to be copied.
     var lines = [
       #".TH \#(title) 1 "" "vitrine \#(vitrineVersion)" "User Commands""#,
+      ".nh", ".ad l",
       ".SH NAME", "\(Self.escaped(name)) \\- \(Self.escaped(summary.asPhrase))",
       ".SH SYNOPSIS", ".B \(Self.escaped(call))", Self.escaped(arguments),
     ]

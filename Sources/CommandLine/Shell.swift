@@ -28,17 +28,17 @@ extension Shell {
     let first = (names(commands) + toolOptions.map(\.name)).joined(separator: " ")
     let cases = commands.map { command in
       let valued = command.allOptions.compactMap { option in
-        option.value.map { "          \(option.name)) options= kind=\(bash($0.kind, commands)) ;;\n" }
+        option.value.map { "          \(option.name)) options='' kind='\(bash($0.kind, commands))' ;;\n" }
       }
       let inner = valued.isEmpty ? "" : "        case $prev in\n\(valued.joined())        esac\n"
       let options = command.allOptions.map(\.name).joined(separator: " ")
       let kind = command.arguments.map { bash($0, commands) } ?? ""
-      return "      \(command.name))\n        options='\(options)' kind=\(kind)\n\(inner)        ;;\n"
+      return "      \(command.name))\n        options='\(options)' kind='\(kind)'\n\(inner)        ;;\n"
     }
     return #"""
       # Completion of vitrine in bash, printed by: \#(head)
       _vitrine() {
-        local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} options= kind= word
+        local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} options='' kind='' word
         # In --size=400, bash takes the = for a word.
         if [[ $cur == = ]]; then
           cur=
@@ -52,7 +52,7 @@ extension Shell {
       \#(cases.joined())    esac
         fi
         # After -- nothing is an option.
-        for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do [[ $word == -- ]] && options=; done
+        for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do [[ $word == -- ]] && options=''; done
         [[ $cur == -* && -n $options ]] && kind=$options
         COMPREPLY=()
         case $kind in
@@ -70,8 +70,8 @@ extension Shell {
     switch kind {
     case .file: "FILE"
     case .folder: "FOLDER"
-    case .words(let words): quoted(words.joined(separator: " "))
-    case .command: quoted(names(commands).joined(separator: " "))
+    case .words(let words): words.joined(separator: " ")
+    case .command: names(commands).joined(separator: " ")
     case .number, .text: ""
     }
   }

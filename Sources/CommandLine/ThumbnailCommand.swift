@@ -193,8 +193,3 @@ struct ThumbnailCommand: Command {
     let milliseconds: Double
   }
 }
-
-/// The choices of `--damaged`.
-enum DamagedImages: String, CaseIterable {
-  case error, show
-}
