@@ -14,7 +14,7 @@ folder=.build/apple
 build --product VitrinePackageTests --scratch-path "$folder" -Xswiftc -gnone
 build --product vitrine --scratch-path "$folder" -Xswiftc -gnone
 # The tool links all of the core, and nothing of the stubs' codecs.
-libraries=$(readelf -d "$folder/debug/vitrine" | grep -oE 'lib(jpeg|png|webp|gif|lcms|curl|z)[a-z0-9]*\.so' || true)
+libraries=$(readelf -d "$folder/debug/vitrine" | grep -oE 'lib(jpeg|isal|webp|gif|lcms|curl|z)[a-z0-9]*\.so' || true)
 if [ -n "$libraries" ]; then
   echo "test-apple: the core needs libraries that Apple's platforms do not have: $libraries" >&2
   exit 1

@@ -191,6 +191,7 @@ struct StubCodecs: _ImageCodecs, _ColorConverting {
         }
       }
     }
+    if info.format == .png, rows.damage?.code == .corrupt { isCorrupt = true }
     guard row > 0, !isCorrupt else { return nil }
     if info.colorModel == .gray, !rows.hasAlpha, rows.colorModel == .rgb {
       let gray = stride(from: 0, to: pixels.count, by: 4).map { pixels[$0] }

@@ -36,11 +36,11 @@ enum SystemPicture {
   /// Returns the text of XMP in a PNG.
   static func text(of data: Data, _ info: ImageInfo) -> Data? {
     guard info.format == .png else { return nil }
-    let text = try? unsafe data.withImageBytes { (bytes) throws(ImageError) in
-      let reader = try PNGReader(unsafe ByteReader(bytes), limits: DecodeLimits(), format: .png, keepsText: true)
-      return reader.text("XML:com.adobe.xmp")
+    return data.reading { file in
+      let keyword = Array("XML:com.adobe.xmp\0".utf8)
+      let chunk = PNGHeader.chunks(file).first { $0.type == PNGHeader.Chunk.iTXt && $0.body.starts(with: keyword) }
+      return chunk.flatMap { PNGDecoder.inflated($0, DecodeLimits()) }
     }
-    return text ?? nil
   }
 
   /// Opens the picture at a scale.

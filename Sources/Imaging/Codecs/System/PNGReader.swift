@@ -37,10 +37,10 @@ extension PNGDecoder {
       guard chunk.isIntact, let end = (0..<min(80, body.count)).first(where: { body.byte(at: $0) == 0 }) else {
         continue
       }
-      let (profile, isWhole) = Gzip.inflate(body.slice(end + 2, body.count), limit: limits.metadataByteCount)
+      let (profile, ending) = inflated(body.slice(end + 2, body.count), limits)
       // A profile of colours does not fit grey pixels, and a profile of grey fits no others.
       let isFitting = profile.reading { $0.matches(isColored ? "RGB " : "GRAY", at: 16) }
-      return isWhole == .whole && isFitting ? ColorProfile(data: Data(profile)) : nil
+      return ending == .whole && isFitting ? ColorProfile(data: Data(profile)) : nil
     }
     return nil
   }
@@ -54,8 +54,12 @@ extension PNGDecoder {
       // Two bytes behind the keyword say that the text is compressed, and how.
       start += field == 0 ? 3 : 1
     }
-    let (text, end) = Gzip.inflate(body.slice(start, body.count), limit: limits.metadataByteCount)
+    let (text, end) = inflated(body.slice(start, body.count), limits)
     return end == .whole && !text.isEmpty ? Data(text) : nil
+  }
+
+  private static func inflated(_ stream: ByteReader, _ limits: DecodeLimits) -> (bytes: [UInt8], end: Gzip.End) {
+    Gzip.inflate(stream, limit: limits.metadataByteCount) { Zlib.inflate($0, room: $1) }
   }
 }
 

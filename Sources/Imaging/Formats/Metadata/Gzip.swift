@@ -20,10 +20,19 @@ package enum Gzip {
   ///
   /// Complexity: O(inflated bytes).
   package static func inflate(_ file: ByteReader, limit: Int) -> (bytes: [UInt8], end: End) {
+    inflate(file, limit: limit) { inflate($0, room: $1) }
+  }
+
+  /// Inflates a file up to a limit with `inflater`, which takes the room for the result, in bytes.
+  static func inflate(
+    _ file: ByteReader,
+    limit: Int,
+    by inflater: (ByteReader, Int) -> (bytes: [UInt8], end: End),
+  ) -> (bytes: [UInt8], end: End) {
     // Ordinary text fits, and no more room than that is held for it.
     var room = min(limit, max(64, file.count.multipliedSaturating(by: 8)))
     while true {
-      let (bytes, end) = inflate(file, room: room)
+      let (bytes, end) = inflater(file, room)
       guard end == .limit, room < limit else { return (bytes, end) }
       room = min(limit, room.multipliedSaturating(by: 8))
     }
