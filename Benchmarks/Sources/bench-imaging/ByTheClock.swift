@@ -150,7 +150,8 @@ private func small(_ kind: Kind, _ photographs: [Input]) -> Input? {
   let upright = scratch.appending(path: "small.png").path
   let target = scratch.appending(path: "small.\(kind.fileExtension)").path
   guard output(["vipsthumbnail", source.path, "--size", "300x300", "-o", "\(upright)[strip]"]).status == 0,
-    output(kind.encode(source.path, upright: upright, to: target)).status == 0
+    output(kind.isJPEG ? ["vips", "copy", upright, target] : kind.encode(source.path, upright: upright, to: target))
+      .status == 0
   else { return nil }
   return Input(target, kind)
 }
