@@ -173,6 +173,6 @@ extension Shell {
 }
 
 extension Option {
-  /// What a completion says of it.
+  /// The description in a completion.
   fileprivate var brief: String { String(help.prefix { $0 != ";" }) }
 }

@@ -41,7 +41,7 @@ final class WorkerProcess: Sendable {
   let kind: WorkerKind
   let channel: Channel
   let control: SharedMapping
-  /// What the worker said first.
+  /// The worker's first message.
   let hello: Hello
   let identifier: pid_t
   /// The private memory that the worker had when it was ready, in bytes.
