@@ -27,6 +27,8 @@ struct Uncolored<Base: ImageDecoder>: ImageDecoder {
 
   /// Encoded again, which drops gamma and primaries from the header too.
   private func uncolored(_ info: ImageInfo) -> ImageInfo {
+    // The decoder makes other pixels of high dynamic range, which its colours go with.
+    guard info.dynamicRange == .standard else { return info }
     var plain = ImageInfo(
       format: info.format,
       storedWidth: info.storedWidth,
