@@ -67,6 +67,9 @@ class DrawnWidget {
     return unsafe vitrine_gtk_is_software(renderer) != 0
   }
 
+  /// True if the desktop wants motion.
+  var wantsMotion: Bool { unsafe vitrine_gtk_animations_enabled(widget) != 0 }
+
   // MARK: For subclasses
 
   /// Returns the minimum and the natural length, in points.

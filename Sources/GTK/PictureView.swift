@@ -47,7 +47,6 @@ final class PictureView: DrawnWidget {
   private(set) var retryButton: RetryButton?
   private let layer: PictureLayer
   private var icon: UnsafeMutablePointer<GtkWidget>?
-  private var watch: WindowWatch?
   private var fade = Fade()
   /// The time of the frame that is drawn, in microseconds.
   ///
@@ -108,8 +107,6 @@ final class PictureView: DrawnWidget {
   var showsPixels: Bool { image != nil || beneath != nil }
 
   var isMapped: Bool { unsafe gtk_widget_get_mapped(widget) != 0 }
-
-  private var wantsMotion: Bool { unsafe vitrine_gtk_animations_enabled(widget) != 0 }
 
   /// Returns the request that is loaded for a request.
   private func preferred(for request: ImageRequest) -> ImageRequest? {
@@ -232,17 +229,9 @@ final class PictureView: DrawnWidget {
     updatePlayback()
   }
 
-  /// Plays what can be seen, if the program and the desktop want motion.
   private func updatePlayback() {
     // While the widget is being unmapped, GTK still says that it is mapped.
-    let isMapped = self.isMapped && !isLeaving
-    if !isMapped || playback == nil {
-      watch?.close()
-      watch = nil
-    } else if watch == nil {
-      watch = unsafe WindowWatch(widget) { [weak self] in self?.updatePlayback() }
-    }
-    playback?.update(plays: plays && isMapped && watch?.isHidden != true, isStill: !wantsMotion)
+    playback?.update(plays: plays, isMapped: isMapped && !isLeaving)
   }
 
   /// Shows a frame of the animation; called by its ``Playback``.
@@ -409,8 +398,6 @@ final class PictureView: DrawnWidget {
   override func dispose() {
     playback?.stop()
     playback = nil
-    watch?.close()
-    watch = nil
     ring?.end()
     while let child = unsafe gtk_widget_get_first_child(widget) { unsafe gtk_widget_unparent(child) }
     unsafe icon = nil
@@ -418,7 +405,7 @@ final class PictureView: DrawnWidget {
   }
 }
 
-extension PictureView: ImageDisplay {
+extension PictureView: FrameDisplay, ImageDisplay {
   func show(_ content: ImageSlot.Content) {
     self.content = content
     apply(content)

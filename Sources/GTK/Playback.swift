@@ -3,15 +3,28 @@ import CVitrineGTK
 import Vitrine
 import VitrineRuntime
 
-/// Plays an animation by the frame clock of a picture's widget.
+/// A widget that shows the frames of an animation.
+@MainActor
+protocol FrameDisplay: DrawnWidget {
+  /// The playback of the animation that is shown.
+  var playback: Playback? { get }
+
+  /// Shows a frame.
+  func show(frame: Bitmap)
+}
+
+/// Plays an animation by the frame clock of its widget, while that can be seen and the desktop wants motion.
 ///
 /// Between frames that are far apart nothing runs but a timer, so that a still display stays asleep.
 @MainActor
 @safe
 final class Playback {
   let player: AnimationPlayer
-  private unowned let view: PictureView
+  private unowned let view: any FrameDisplay
   private let widget: UnsafeMutablePointer<GtkWidget>
+  private var watch: WindowWatch?
+  /// What the view wants: to play, and to be seen.
+  private var wanted = (plays: false, isMapped: false)
   private var tick: guint = 0
   private var timer: guint = 0
 
@@ -20,7 +33,7 @@ final class Playback {
   /// The time before a frame at which the frame clock is wanted again, in microseconds.
   private static let lead = 20_000
 
-  init(_ image: AnimatedImage, _ view: PictureView) {
+  init(_ image: AnimatedImage, _ view: some FrameDisplay) {
     (player, self.view) = (AnimationPlayer(image), view)
     unsafe widget = view.widget
     player.didSeek = { [weak self] in self?.sought() }
@@ -31,13 +44,25 @@ final class Playback {
   /// True while frames are awaited.
   var isRunning: Bool { tick != 0 || timer != 0 }
 
-  /// Plays or pauses; with `isStill` the first frame is shown.
-  func update(plays: Bool, isStill: Bool) {
+  /// Plays or pauses; must be called before the widget is hidden, and after it has appeared.
+  func update(plays: Bool, isMapped: Bool) {
+    wanted = (plays, isMapped)
+    if !isMapped {
+      watch?.close()
+      watch = nil
+    } else if watch == nil {
+      watch = unsafe WindowWatch(widget) { [weak self] in self?.update() }
+    }
+    update()
+  }
+
+  private func update() {
+    let isStill = !view.wantsMotion
     if player.reducesMotion != isStill {
       player.reducesMotion = isStill
       if isStill { view.show(frame: player.bitmap) }
     }
-    guard plays, !isStill else { return stop() }
+    guard wanted.plays, wanted.isMapped, watch?.isHidden != true, !isStill else { return pause() }
     player.play()
     // From now on, not from the first tick, which for a long frame comes when that is nearly over.
     if let clock = unsafe gtk_widget_get_frame_clock(widget) {
@@ -48,8 +73,14 @@ final class Playback {
     wait()
   }
 
-  /// Pauses; must be called before the widget goes.
+  /// Ends; must be called before the widget goes.
   func stop() {
+    watch?.close()
+    watch = nil
+    pause()
+  }
+
+  private func pause() {
     player.pause()
     sleep()
   }
@@ -103,7 +134,7 @@ final class Playback {
       { widget, clock, _ in
         nonisolated(unsafe) let (widget, clock) = unsafe (widget, clock)
         return MainActor.assumeIsolated {
-          guard let view = unsafe DrawnWidget.object(of: widget) as? PictureView, let playback = view.playback,
+          guard let view = unsafe DrawnWidget.object(of: widget) as? any FrameDisplay, let playback = view.playback,
             playback.tick != 0
           else { return 0 }
           let time = unsafe gdk_frame_clock_get_frame_time(clock)

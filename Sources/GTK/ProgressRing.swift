@@ -2,6 +2,17 @@ import CGTK
 import CVitrineGTK
 import Vitrine
 
+/// A widget over which a ring is shown.
+@MainActor
+protocol RingHost: AnyObject {
+  /// The icon that is shown; `nil` for none.
+  var iconName: String? { get }
+  /// True if there is a picture or a colour.
+  var showsPixels: Bool { get }
+}
+
+extension PictureView: RingHost {}
+
 /// A ring that fills while an image loads, and turns while the amount to load is unknown.
 @MainActor
 @safe
@@ -20,12 +31,15 @@ final class ProgressRing: DrawnWidget {
   private var start: gint64?
   private var now: gint64 = 0
   private var tick: guint = 0
-  weak var view: PictureView?
+  weak var view: (any RingHost)?
 
   init() { super.init(cssName: "vitrine-progress") }
 
   /// True if the load has lasted long enough.
   var isShown: Bool { start.map { now - $0 >= Self.patience } ?? false }
+
+  /// True from the begin of a load to its end.
+  var isRunning: Bool { tick != 0 }
 
   /// Begins with a load.
   func begin() {

@@ -11,12 +11,17 @@ extension ImagePipeline {
   /// The request's source, policies, priority, colour space and `acceptsPartial` are used; its size, processors and frame
   /// are not. Tiles of a damaged file throw an error unless the request accepts it.
   ///
-  /// - Parameter request: The request.
+  /// - Parameters:
+  ///   - request: The request.
+  ///   - progress: A closure that is called with the progress of a download, on any thread. Defaults to `nil`.
   /// - Returns: The image, whose header has been read.
   /// - Throws: `LoadError`; with code `.cancelled`, at once, if the awaiting task is cancelled.
-  public func tiledImage(for request: ImageRequest) async throws(LoadError) -> TiledImage {
+  public func tiledImage(
+    for request: ImageRequest,
+    progress: (@Sendable (LoadProgress) -> Void)? = nil,
+  ) async throws(LoadError) -> TiledImage {
     let resources = resources
-    let source = try await resources.bytes(for: request)
+    let source = try await resources.bytes(for: request, progress: progress)
     // The reader is created on a queue, since a decoder may be a custom one, or in another process.
     let reader = try await resources.decode(source, priority: source.request.priority) {
       (_, options, _) throws(ImageError) in

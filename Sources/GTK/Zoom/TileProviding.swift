@@ -32,8 +32,14 @@ extension TiledImage: TileProviding {
 
 /// Opens pictures; an `ImagePipeline` outside of tests.
 protocol PictureOpening: AnyObject, Sendable {
-  /// Fetches a picture's bytes, and opens it.
-  func open(_ request: ImageRequest) async throws(LoadError) -> any TileProviding
+  /// Fetches a picture's bytes, and opens it; `progress` is called on any thread.
+  func open(
+    _ request: ImageRequest,
+    _ progress: @escaping @Sendable (LoadProgress) -> Void,
+  ) async throws(LoadError) -> any TileProviding
+
+  /// Returns the frames of an animation, at the size of the request.
+  func animation(_ request: ImageRequest) async throws(LoadError) -> AnimatedImage?
 
   /// Returns the closest image in memory.
   func cachedVariant(for request: ImageRequest) -> CachedVariant?
@@ -43,7 +49,16 @@ protocol PictureOpening: AnyObject, Sendable {
 }
 
 extension ImagePipeline: PictureOpening {
-  func open(_ request: ImageRequest) async throws(LoadError) -> any TileProviding { try await tiledImage(for: request) }
+  func open(
+    _ request: ImageRequest,
+    _ progress: @escaping @Sendable (LoadProgress) -> Void,
+  ) async throws(LoadError) -> any TileProviding {
+    try await tiledImage(for: request, progress: progress)
+  }
+
+  func animation(_ request: ImageRequest) async throws(LoadError) -> AnimatedImage? {
+    try await imageTask(for: request).response.animation
+  }
 }
 
 extension Bitmap {

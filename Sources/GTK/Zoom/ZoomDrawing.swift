@@ -79,6 +79,24 @@ struct ZoomDrawing {
 
   private var isOpaque: Bool { !tiles.provider.info.hasAlpha }
 
+  /// Draws a frame of an animation, which is the whole picture.
+  func draw(_ frame: Texture) {
+    unsafe gtk_snapshot_save(snapshot)
+    defer { unsafe gtk_snapshot_restore(snapshot) }
+    turn()
+    let shown = geometry.picture.intersection(geometry.viewport)
+    guard !shown.isEmpty else { return }
+    push(shown)
+    defer { unsafe gtk_snapshot_pop(snapshot) }
+    if geometry.zoom > Self.smoothEnlargement, let nearest = unsafe nearest {
+      var bounds = rectangle(geometry.picture).bounds
+      // GTK copies the rectangle and takes a reference to the texture.
+      unsafe vitrine_gtk_call_nearest(nearest, snapshot, frame.pointer, &bounds)
+    } else {
+      draw(frame, geometry.picture)
+    }
+  }
+
   mutating func draw() {
     unsafe gtk_snapshot_save(snapshot)
     defer { unsafe gtk_snapshot_restore(snapshot) }

@@ -12,8 +12,8 @@ import VitrineRuntime
 /// ```
 /// The whole picture appears first, at the size of the widget. What is visible of it then becomes sharp a tile at a time,
 /// from the middle outwards; the picture is never in memory as a whole (`TiledImage`). Textures take no more than
-/// ``memoryLimit``. Up to twice its size the picture is smoothed, above that its pixels are drawn as squares. Of
-/// animated images the first frame is shown.
+/// ``memoryLimit``. Up to twice its size the picture is smoothed, above that its pixels are drawn as squares.
+/// Animations play meanwhile, unless the desktop wants less motion.
 ///
 /// | input | effect |
 /// |---|---|
@@ -147,7 +147,38 @@ public final class ZoomPicture {
     set { view.memoryLimit = max(0, newValue) }
   }
 
-  // MARK: Failures
+  // MARK: Animations
+
+  /// A Boolean value that indicates whether pictures that move do so, and are not their first frame; defaults to `true`.
+  ///
+  /// A change applies from the next load on.
+  public var animates: Bool {
+    get { view.animates }
+    set { view.animates = newValue }
+  }
+
+  /// A Boolean value that indicates whether an animation plays while it can be seen; defaults to `true`.
+  public var plays: Bool {
+    get { view.plays }
+    set { view.plays = newValue }
+  }
+
+  /// The player of the animation, by which its frames can be stepped through; `nil` for a still picture, and until its
+  /// frames are there.
+  ///
+  /// Another zoom may bring another player, at the same frame.
+  public var player: AnimationPlayer? { view.playback?.player }
+
+  // MARK: Progress and failures
+
+  /// A Boolean value that indicates whether a ring is shown over a picture that loads for longer than a quarter of a
+  /// second; defaults to `false`.
+  ///
+  /// It fills where the length of the download is known, and otherwise turns.
+  public var showsProgress: Bool {
+    get { view.showsProgress }
+    set { view.showsProgress = newValue }
+  }
 
   /// A Boolean value that indicates whether a failed picture has a button to try again; defaults to `false`.
   public var showsRetry: Bool {

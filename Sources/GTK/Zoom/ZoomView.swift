@@ -13,6 +13,8 @@ final class ZoomView: DrawnWidget {
     let request: ImageRequest
     let placeholder: Placeholder
     let failure: Placeholder
+    /// Another one for each load.
+    var number = 0
     var task: Task<Void, Never>?
     var isOpen = false
   }
@@ -46,14 +48,27 @@ final class ZoomView: DrawnWidget {
   var zoomDescription: @MainActor (Double) -> String = { "Zoom \(Int(($0 * 100).rounded())) %" } {
     didSet { describe() }
   }
+  /// True if animations play while they can be seen.
+  var plays = true {
+    didSet { if plays != oldValue { updatePlayback() } }
+  }
+  /// True if pictures that move do so, and are not their first frame.
+  var animates = true
+  private(set) var playback: Playback?
+  /// The frame of the animation that is shown.
+  private(set) var frame: Texture?
   /// The last place of the pointer, in device pixels.
   var pointer: ZoomGeometry.Point?
 
   private var binding: Binding?
   /// The picture that replaces the current one when its first pixels have come.
   private var incoming: ZoomTiles?
+  private var loadCount = 0
+  private var animation: ZoomAnimation?
+  private var isLeaving = false
   private let minimumSize: (width: Int, height: Int)
   private var icon: UnsafeMutablePointer<GtkWidget>?
+  private(set) var ring: ProgressRing?
   private var retryButton: RetryButton?
   private var failure: LoadError?
   private var tick: guint = 0
@@ -96,6 +111,8 @@ final class ZoomView: DrawnWidget {
   private func bind(_ new: Binding) {
     unbind()
     binding = new
+    loadCount += 1
+    binding?.number = loadCount
     failure = nil
     if case .keepCurrent = new.placeholder, tiles != nil {} else { showNothing(but: new.placeholder, new.request) }
     setContent(.loading)
@@ -119,6 +136,7 @@ final class ZoomView: DrawnWidget {
 
   private func showNothing(but placeholder: Placeholder, _ request: ImageRequest?) {
     tiles?.stop()
+    setAnimation(nil)
     (tiles, geometry, plan) = (nil, nil, ZoomPlan())
     standIn = ZoomStandIn(placeholder, request, opener)
     iconName = if case .icon(let name) = standIn { name } else { nil }
@@ -128,11 +146,15 @@ final class ZoomView: DrawnWidget {
 
   private func openIfVisible() {
     guard let binding, binding.task == nil, isMapped else { return }
-    let (opener, request) = (opener, binding.request)
+    let (opener, request, number) = (opener, binding.request, binding.number)
     self.binding?.task = Task { @MainActor [weak self] in
       let result: Result<any TileProviding, LoadError>
       do throws(LoadError) {
-        result = .success(try await opener.open(request))
+        result = .success(
+          try await opener.open(request) { progress in
+            Task { @MainActor in if self?.binding?.number == number { self?.ring?.progressed(progress) } }
+          }
+        )
       } catch {
         result = .failure(error)
       }
@@ -178,6 +200,7 @@ final class ZoomView: DrawnWidget {
     (tiles, incoming) = (new, nil)
     new.changed = { [weak self] in self?.tilesChanged() }
     if !isSameSize { geometry = makeGeometry(new.provider) }
+    setAnimation(makeAnimation(new.provider.info))
     update()
     describe()
     tilesChanged()
@@ -204,6 +227,7 @@ final class ZoomView: DrawnWidget {
     failure = nil
     setContent(.loading)
     tiles.retry()
+    animation?.retry()
     update()
   }
 
@@ -213,12 +237,14 @@ final class ZoomView: DrawnWidget {
     guard self.tiles === tiles else { return }
     update()
     if tiles.hasArrivals { startTicking() } else { updateContent() }
+    updateRing()
   }
 
   private func updateContent() {
     guard let tiles, failure == nil, binding?.isOpen == true, incoming == nil else { return }
+    let isComplete = animation == nil ? plan.isComplete(tiles) : playback != nil
     setContent(
-      plan.isComplete(tiles) ? .complete : tiles.overview != nil || tiles.textureCount > 0 ? .partial : .loading
+      isComplete ? .complete : tiles.overview != nil || tiles.textureCount > 0 ? .partial : .loading
     )
   }
 
@@ -226,11 +252,24 @@ final class ZoomView: DrawnWidget {
     let isSame = content.isSame(as: new)
     content = new
     retryButton?.isShown = failure != nil
+    updateRing()
     guard !isSame else { return }
     let isLoading = if case .loading = new { true } else if case .partial = new { true } else { false }
     unsafe vitrine_gtk_set_busy(widget, isLoading ? 1 : 0)
     redraw()
     tellChange()
+  }
+
+  /// Shows the ring while not even the whole picture in a small size is there.
+  private func updateRing() {
+    let isWaiting =
+      switch content {
+      case .loading: true
+      case .partial: tiles?.isOverviewFinished == false && frame == nil
+      case .empty, .complete, .failure: false
+      }
+    guard isWaiting != ring?.isRunning else { return }
+    if isWaiting { ring?.begin() } else { ring?.end() }
   }
 
   private func tellChange() { MainThreadWork.exclude { changed?() } }
@@ -273,8 +312,49 @@ final class ZoomView: DrawnWidget {
     plan = ZoomPlan(geometry, tiles, memoryLimit: memoryLimit)
     // An overview that is on its way and has enough pixels is as good as tiles.
     let suffices = plan.usesOverview(tiles) || tiles.awaitsOverview && geometry.longestSide <= length
-    tiles.want(isMapped && !suffices ? plan.tiles.map(\.place) : [])
+    tiles.want(isMapped && !suffices && animation == nil ? plan.tiles.map(\.place) : [])
+    if isMapped { animation?.want(frameSize(geometry)) }
     redraw()
+  }
+
+  // MARK: Animations
+
+  private func makeAnimation(_ info: ImageInfo) -> ZoomAnimation? {
+    guard animates, info.frameCount > 1, info.duration > 0, let binding else { return nil }
+    let animation = ZoomAnimation(opener, binding.request)
+    animation.arrived = { [weak self] image, frame in self?.play(image, from: frame) }
+    animation.failed = { [weak self] in self?.failed($0) }
+    animation.frameIndex = { [weak self] in self?.playback?.player.frameIndex ?? 0 }
+    return animation
+  }
+
+  private func setAnimation(_ new: ZoomAnimation?) {
+    animation?.stop()
+    playback?.stop()
+    (animation, playback, frame) = (new, nil, nil)
+  }
+
+  /// Frames as small as they are shown, or as they are: GTK enlarges them.
+  private func frameSize(_ geometry: ZoomGeometry) -> ZoomAnimation.Size {
+    let (place, grid) = (geometry.picture, geometry.grid)
+    guard geometry.isFitting else { return ZoomAnimation.Size(width: grid.width, height: grid.height) }
+    return ZoomAnimation.Size(width: min(place.width, grid.width), height: min(place.height, grid.height))
+  }
+
+  private func play(_ image: AnimatedImage, from index: Int) {
+    playback?.stop()
+    let new = Playback(image, self)
+    if index > 0 { _ = try? new.player.seek(to: index) }
+    playback = new
+    show(frame: new.player.bitmap)
+    updatePlayback()
+    updateContent()
+    tellChange()
+  }
+
+  private func updatePlayback() {
+    // While the widget is being unmapped, GTK still says that it is mapped.
+    playback?.update(plays: plays, isMapped: isMapped && !isLeaving)
   }
 
   private func describe() {
@@ -306,7 +386,7 @@ final class ZoomView: DrawnWidget {
         nonisolated(unsafe) let widget = unsafe widget
         return MainActor.assumeIsolated {
           guard let view = unsafe DrawnWidget.object(of: widget) as? ZoomView, view.tick != 0 else { return 0 }
-          return MainThreadWork.measure { view.frame() } ? 1 : 0
+          return MainThreadWork.measure { view.upload() } ? 1 : 0
         }
       },
       nil,
@@ -314,7 +394,7 @@ final class ZoomView: DrawnWidget {
     )
   }
 
-  private func frame() -> Bool {
+  private func upload() -> Bool {
     guard let tiles else {
       tick = 0
       return false
@@ -333,7 +413,9 @@ final class ZoomView: DrawnWidget {
 
   override func draw(into snapshot: OpaquePointer) {
     let start = g_get_monotonic_time()
-    if let geometry, let tiles {
+    if let geometry, let tiles, let frame {
+      unsafe ZoomDrawing(snapshot, geometry, tiles, plan, standIn, nearest) { true }.draw(frame)
+    } else if let geometry, let tiles {
       var drawing = unsafe ZoomDrawing(snapshot, geometry, tiles, plan, standIn, nearest) {
         g_get_monotonic_time() - start < ZoomDrawing.enlargingTime
       }
@@ -348,6 +430,20 @@ final class ZoomView: DrawnWidget {
   }
 
   // MARK: Children
+
+  var showsProgress: Bool {
+    get { ring != nil }
+    set {
+      guard newValue != showsProgress else { return }
+      if let ring { unsafe gtk_widget_unparent(ring.widget) }
+      ring = newValue ? ProgressRing() : nil
+      guard let ring else { return }
+      ring.view = self
+      // The parent owns the child from now on, until `dispose`.
+      unsafe gtk_widget_insert_before(ring.widget, widget, retryButton?.widget)
+      updateRing()
+    }
+  }
 
   var showsRetry: Bool {
     get { retryButton != nil }
@@ -368,7 +464,7 @@ final class ZoomView: DrawnWidget {
       if let icon = unsafe icon { unsafe gtk_widget_unparent(icon) }
       unsafe icon = nil
       guard let iconName, let new = unsafe vitrine_gtk_new_icon() else { return }
-      unsafe gtk_widget_insert_before(new, widget, retryButton?.widget)
+      unsafe gtk_widget_insert_before(new, widget, ring?.widget ?? retryButton?.widget)
       // Made as a `GtkImage` above.
       unsafe gtk_image_set_from_icon_name(OpaquePointer(new), iconName)
       unsafe gtk_image_set_icon_size(OpaquePointer(new), GTK_ICON_SIZE_LARGE)
@@ -401,6 +497,9 @@ final class ZoomView: DrawnWidget {
   }
 
   override func mappedDidChange(_ isMapped: Bool) {
+    isLeaving = !isMapped
+    updatePlayback()
+    isLeaving = false
     guard isMapped else {
       tiles?.want([])
       return
@@ -413,10 +512,27 @@ final class ZoomView: DrawnWidget {
     unbind()
     tiles?.stop()
     tiles = nil
+    setAnimation(nil)
+    ring?.end()
     (changed, tick) = (nil, 0)
     while let child = unsafe gtk_widget_get_first_child(widget) { unsafe gtk_widget_unparent(child) }
     unsafe icon = nil
-    retryButton = nil
+    (ring, retryButton) = (nil, nil)
+  }
+}
+
+extension ZoomView: FrameDisplay, RingHost {
+  var showsPixels: Bool {
+    switch standIn {
+    case .none, .icon: tiles?.overview != nil || frame != nil
+    case .texture, .color: true
+    }
+  }
+
+  func show(frame bitmap: Bitmap) {
+    if let frame, frame.bitmap.isSamePixels(as: bitmap) { return }
+    frame = Texture(bitmap)
+    redraw()
   }
 }
 

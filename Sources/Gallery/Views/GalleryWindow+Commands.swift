@@ -54,7 +54,7 @@ extension GalleryWindow {
     case .search, .reload: page != .empty || !library.sources.isEmpty
     case .back: page == .photo || isFullScreen || isSearching
     case .next, .first, .last, .previous, .zoomFit, .zoomActual: page == .photo
-    case .rotateLeft, .rotateRight: page == .photo && photo.view.canRotate
+    case .rotateLeft, .rotateRight: page == .photo
     case .zoomIn: page == .photo || page == .grid && grid.cellSize < WindowState.cellSizes.last ?? 0
     case .zoomOut: page == .photo || page == .grid && grid.cellSize > WindowState.cellSizes.first ?? 0
     case .copy: !subjects.isEmpty
@@ -77,7 +77,7 @@ extension GalleryWindow {
     case .last: move(to: grid.list.visible.count - 1)
     case .zoomIn, .zoomOut: zoom(isIn: command == .zoomIn)
     case .zoomFit: photo.view.zoomToFit()
-    case .zoomActual: photo.view.zoomToActualSize()
+    case .zoomActual: photo.view.zoom(to: 1)
     case .rotateLeft: photo.view.rotate(quarters: -1)
     case .rotateRight: photo.view.rotate(quarters: 1)
     case .copy: copy()

@@ -1,51 +1,31 @@
-import CGTK
 import Vitrine
 import VitrineGTK
 import VitrineGalleryModel
 
 /// The view of one photograph, which can be enlarged, moved and turned; an animation plays meanwhile.
 ///
-/// The rest of the gallery does not see the widgets inside.
+/// The rest of the gallery does not see the widget inside.
 @MainActor
 @safe
 final class PhotographView {
   let widget: Widget
   /// Called when the zoom or the content changes.
   var onChange: () -> Void = {}
-  /// The error, if the photograph cannot be shown.
-  private(set) var error: LoadError?
 
   private let photograph: ZoomPicture
-  private let animation: AnimationView
-  private let zoomed: Widget
-  private var item: GalleryItem?
-  /// True once the file has turned out to be an animation.
-  private var isMoving = false
   /// The content and zoom that the window was last told of.
   private var told = ""
 
   init(_ pipeline: ImagePipeline) {
     photograph = ZoomPicture(pipeline)
+    photograph.showsProgress = true
     photograph.showsRetry = true
     photograph.memoryLimit = GalleryPipeline.photographLimit
     photograph.zoomDescription = { "\(Int(($0 * 100).rounded())) %" }
-    animation = AnimationView(pipeline)
-    zoomed = Widget(photograph)
-    animation.widget.isShown = false
-    widget = .box(GTK_ORIENTATION_VERTICAL, [zoomed.expands(), animation.widget.expands()])
+    widget = Widget(photograph)
     widget.addClass("photograph").expands()
-    name(translated("Photograph"))
-    photograph.changed = { [weak self] in self?.photographChanged() }
-    animation.onChange = { [weak self] in
-      guard let self, isMoving else { return }
-      error = animation.error
-      tell()
-    }
-  }
-
-  private func name(_ name: String) {
-    photograph.alternativeText = name
-    animation.name = name
+    photograph.alternativeText = translated("Photograph")
+    photograph.changed = { [weak self] in self?.tell() }
   }
 
   /// Shows a photograph; `nil` for none.
@@ -55,10 +35,7 @@ final class PhotographView {
   ///   - placeholder: Its pixels in another size, until it is there.
   ///   - keepsView: A Boolean value that indicates whether it is a newer version of the shown one.
   func load(_ item: GalleryItem?, placeholder: Bitmap? = nil, keepsView: Bool = false) {
-    self.item = item
-    name(item?.name ?? translated("Photograph"))
-    error = nil
-    showAnimation(false)
+    photograph.alternativeText = item?.name ?? translated("Photograph")
     // A neighbour that was loaded ahead is in memory at the size of the window.
     let other = placeholder.map { Placeholder.image($0) } ?? .none
     photograph.load(
@@ -78,9 +55,7 @@ final class PhotographView {
     return request
   }
 
-  func focus() {
-    if isMoving { animation.focus() } else { zoomed.focus() }
-  }
+  func focus() { widget.focus() }
 
   /// True once there is something of the photograph itself.
   var isLoaded: Bool {
@@ -90,62 +65,46 @@ final class PhotographView {
     }
   }
 
+  /// The error, if the photograph cannot be shown.
+  var error: LoadError? {
+    if case .failure(let error) = photograph.content { error } else { nil }
+  }
+
   /// Where the file came from, and whether it was out of date; `nil` until it is known.
   var origin: (ImageResponse.Origin, isStale: Bool)? { photograph.origin.map { ($0, photograph.isStale) } }
 
   /// The reason why a part of the photograph is missing; `nil` if it is whole, and until it has been read.
   var damage: ImageError? { photograph.damage }
 
-  private func photographChanged() {
-    if case .failure(let error) = photograph.content { self.error = error } else if !isMoving { error = nil }
-    if let info = photograph.info, info.frameCount > 1, isLoaded { showAnimation(true) }
-    tell()
-  }
-
   private func tell() {
     // The window shows none of the places that the photograph is moved to.
-    let new = "\(photograph.content) \(isFitting ? 0 : zoom) \(damage?.detail ?? "")"
+    let new = "\(photograph.content) \(isFitting ? 0 : zoom) \(damage?.detail ?? "") \(photograph.player == nil)"
     guard new != told else { return }
     told = new
     onChange()
   }
 
-  private func showAnimation(_ isMoving: Bool) {
-    guard isMoving != self.isMoving else { return }
-    let hadFocus = widget.hasFocusWithin
-    self.isMoving = isMoving
-    // The first frame stays until the window has made room for the animation.
-    animation.widget.isShown = isMoving
-    zoomed.isShown = !isMoving
-    let info = photograph.info
-    animation.load(isMoving ? item?.request : nil, width: info?.width ?? 1, height: info?.height ?? 1)
-    if hadFocus { focus() }
+  // MARK: Animations
+
+  /// The player of an animation; `nil` for a still photograph.
+  var player: AnimationPlayer? { photograph.player }
+
+  /// A Boolean value that indicates whether animations play.
+  var plays: Bool {
+    get { photograph.plays }
+    set { photograph.plays = newValue }
   }
 
   // MARK: Zoom
 
   /// The number of display pixels of a pixel of the photograph; 1 is its actual size.
-  var zoom: Double { isMoving ? animation.zoom : photograph.zoom }
+  var zoom: Double { photograph.zoom }
   /// True if the whole photograph is shown in the window.
-  var isFitting: Bool { isMoving ? animation.isFitting : photograph.isFitting }
-  /// True if it can be turned; an animation cannot.
-  var canRotate: Bool { !isMoving }
+  var isFitting: Bool { photograph.isFitting }
 
-  func zoomToFit() {
-    if isMoving { animation.zoomToFit() } else { photograph.zoomToFit() }
-  }
-
-  func zoomToActualSize() {
-    if isMoving { animation.zoom(to: 1) } else { photograph.zoomToActualSize() }
-  }
-
-  func zoomIn() {
-    if isMoving { animation.zoomIn() } else { photograph.zoomIn() }
-  }
-
-  func zoomOut() {
-    if isMoving { animation.zoomOut() } else { photograph.zoomOut() }
-  }
-
+  func zoomToFit() { photograph.zoomToFit() }
+  func zoom(to zoom: Double) { photograph.zoom(to: zoom) }
+  func zoomIn() { photograph.zoomIn() }
+  func zoomOut() { photograph.zoomOut() }
   func rotate(quarters: Int) { photograph.rotate(quarters: quarters) }
 }

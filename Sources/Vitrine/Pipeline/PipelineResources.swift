@@ -27,10 +27,16 @@ package struct PipelineResources: Sendable {
   /// Fetches the bytes of a request, which are stored if they are an image.
   ///
   /// Cancelling the awaiting task cancels the fetch.
-  package func bytes(for request: ImageRequest) async throws(LoadError) -> Source {
+  package func bytes(
+    for request: ImageRequest,
+    progress: (@Sendable (LoadProgress) -> Void)? = nil,
+  ) async throws(LoadError) -> Source {
     let request = context.varied(context.prepared(request))
     guard !Task.isCancelled else { throw LoadError(.cancelled, .fetch, request.name, "cancelled") }
-    let bytes = try await context.fetchForDisk(request, priority: request.priority).response
+    let task = context.fetchForDisk(request, priority: request.priority)
+    // It ends with the load.
+    if let progress { Task { for await case .progress(let new) in task.events { progress(new) } } }
+    let bytes = try await task.response
     let isKnown = bytes.contentID != .none && !bytes.contentID.isOfPartialBody
     return Source(
       request: request,

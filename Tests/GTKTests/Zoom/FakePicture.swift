@@ -178,6 +178,8 @@ final class FakeOpener: PictureOpening {
     var opened: [String] = []
     var forgotten: [String] = []
     var variant: CachedVariant?
+    var animations: [String: @Sendable (_ width: Int, _ height: Int) -> AnimatedImage] = [:]
+    var animationSizes: [TargetSize?] = []
   }
 
   private let state = Lock(State())
@@ -199,7 +201,26 @@ final class FakeOpener: PictureOpening {
     set { state.withLock { $0.variant = newValue } }
   }
 
-  func open(_ request: ImageRequest) async throws(LoadError) -> any TileProviding {
+  /// The animations by name, and the sizes that were asked for.
+  var animations: [String: @Sendable (_ width: Int, _ height: Int) -> AnimatedImage] {
+    get { state.withLock { $0.animations } }
+    set { state.withLock { $0.animations = newValue } }
+  }
+  var animationSizes: [TargetSize?] { state.withLock { $0.animationSizes } }
+
+  func animation(_ request: ImageRequest) async throws(LoadError) -> AnimatedImage? {
+    let make = state.withLock { state in
+      state.animationSizes.append(request.size)
+      return state.animations[request.label]
+    }
+    guard let make, let size = request.size, let width = size.width, let height = size.height else { throw LoadError(.fetchFailed, .fetch, request.label, "failed") }
+    return make(Int(width), Int(height))
+  }
+
+  func open(
+    _ request: ImageRequest,
+    _ progress: @escaping @Sendable (LoadProgress) -> Void,
+  ) async throws(LoadError) -> any TileProviding {
     let picture = state.withLock { state in
       state.opened.append(request.label)
       return state.pictures[request.label]
