@@ -66,6 +66,24 @@ struct PictureRectangle: Hashable {
   }
 }
 
+extension PictureRectangle {
+  /// Returns a rectangle with so many points more on each side.
+  func grown(by points: Double) -> PictureRectangle {
+    PictureRectangle(x: x - points, y: y - points, width: width + 2 * points, height: height + 2 * points)
+  }
+
+  /// Draws a line of a point along the inside of the edge.
+  @MainActor
+  func drawOutline(_ color: PixelColor, into snapshot: OpaquePointer) {
+    var (outline, bounds) = (GskRoundedRect(), bounds)
+    unsafe gsk_rounded_rect_init_from_rect(&outline, &bounds, 0)
+    let widths = [Float](repeating: 1, count: 4)
+    let colors = [GdkRGBA](repeating: GdkRGBA(color), count: 4)
+    // Four of each, which GTK copies.
+    unsafe gtk_snapshot_append_border(snapshot, &outline, widths, colors)
+  }
+}
+
 /// The place of a bitmap within a widget.
 struct PicturePlace {
   /// The way a bitmap is fitted into a box.

@@ -24,6 +24,10 @@ final class PictureView: DrawnWidget {
   var shape = PictureShape.rectangle {
     didSet { if shape != oldValue { redraw() } }
   }
+  /// The colour of a line along the edge of an image; `nil` for none.
+  var outline: PixelColor? {
+    didSet { if outline != oldValue { redraw() } }
+  }
   /// True if animations play while they can be seen.
   var plays = true {
     didSet { if plays != oldValue { updatePlayback() } }
@@ -290,6 +294,9 @@ final class PictureView: DrawnWidget {
   }
 
   override func allocate(width: Int, height: Int) {
+    // Both may bring an icon, which is laid out, too.
+    tellSize()
+    setVisible(isMapped)
     hideCoveredIcon(height: height)
     unsafe forEachChild { child in
       // GTK requires that a child is measured before it is laid out. Here and not with the widget, whose size does not
@@ -299,8 +306,6 @@ final class PictureView: DrawnWidget {
       }
       unsafe gtk_widget_allocate(child, gint(width), gint(height), -1, nil)
     }
-    tellSize()
-    setVisible(isMapped)
   }
 
   /// Hides the icon where the button to try again would cover a part of it.
@@ -392,6 +397,8 @@ final class PictureView: DrawnWidget {
     let rectangle = place.rectangle(of: texture.bitmap, in: size.width, size.height, fit)
     unsafe shape.clip(snapshot, to: rectangle.clipped(width: size.width, height: size.height)) {
       unsafe texture.draw(into: snapshot, rectangle, isBySoftware: isDrawnBySoftware)
+      guard let outline else { return }
+      unsafe rectangle.clipped(width: size.width, height: size.height).drawOutline(outline, into: snapshot)
     }
   }
 

@@ -172,6 +172,13 @@ public final class RemotePicture {
     set { view.shape = newValue }
   }
 
+  /// The colour of a line of a point along the edge of the image, for images that look like what is around them; defaults to
+  /// `nil`, no line.
+  public var outline: PixelColor? {
+    get { view.outline }
+    set { view.outline = newValue }
+  }
+
   /// The brightest that the display can show, as a multiple of the white of a page; defaults to 1.
   ///
   /// GTK cannot be asked for it, and cuts off what its surface does not show, so a program sets it that knows its display.

@@ -9,6 +9,26 @@ import XCTest
 
 @testable import VitrineGTK
 
+extension Data {
+  /// A GIF of 8x8 pixels whose frames are of one colour each, for `delay` hundredths of a second; the red component is six
+  /// times the index of the frame.
+  init(gifOf count: Int, delay: Int) {
+    var bytes = Array("GIF89a".utf8) + [8, 0, 8, 0, 0, 0, 0]
+    // Endless.
+    bytes += [0x21, 0xFF, 11] + Array("NETSCAPE2.0".utf8) + [3, 1, 0, 0, 0]
+    for index in 0..<count {
+      bytes += [0x21, 0xF9, 4, 0, UInt8(delay & 255), UInt8(delay >> 8), 0, 0]
+      // With colours of its own, of which the first is used.
+      bytes += [0x2C, 0, 0, 0, 0, 8, 0, 8, 0, 0x86]
+      bytes += [UInt8(index * 6), 64, 128] + [UInt8](repeating: 0, count: 127 * 3)
+      // Codes of eight bits: one that clears the table, a pixel each, and the end, all before codes become longer.
+      let codes = [128] + [UInt8](repeating: 0, count: 64) + [129]
+      bytes += [7, UInt8(codes.count)] + codes + [0]
+    }
+    self.init(bytes + [0x3B])
+  }
+}
+
 /// Animated pictures on a real frame clock.
 final class PlaybackTests: WidgetTestCase {
   @MainActor
@@ -21,29 +41,12 @@ final class PlaybackTests: WidgetTestCase {
     init(frames: Int = 4, delay: Int = 2) throws {
       picture = RemotePicture(slot: ImageSlot(loader: loading, mailbox: mailbox), width: 32, height: 32, mode: .fill)
       let budget = FrameBudget(memoryPressure: nil)
-      let animation = try AnimatedImage(Self.gif(frames, delay: delay), budget: budget)
+      let animation = try AnimatedImage(Data(gifOf: frames, delay: delay), budget: budget)
       var container = ImageContainer(animation.poster, info: animation.info)
       container.animation = animation
       loading[memory: "A"] = .of(container, origin: .memory)
       unsafe window = TestWindow(picture.widget)
       picture.load(.named("A"))
-    }
-
-    /// A GIF of 8x8 pixels whose frames are of one colour each, for `delay` hundredths of a second.
-    private static func gif(_ count: Int, delay: Int) -> Data {
-      var bytes = Array("GIF89a".utf8) + [8, 0, 8, 0, 0, 0, 0]
-      // Endless.
-      bytes += [0x21, 0xFF, 11] + Array("NETSCAPE2.0".utf8) + [3, 1, 0, 0, 0]
-      for index in 0..<count {
-        bytes += [0x21, 0xF9, 4, 0, UInt8(delay & 255), UInt8(delay >> 8), 0, 0]
-        // With colours of its own, of which the first is used.
-        bytes += [0x2C, 0, 0, 0, 0, 8, 0, 8, 0, 0x86]
-        bytes += [UInt8(index * 6), 64, 128] + [UInt8](repeating: 0, count: 127 * 3)
-        // Codes of eight bits: one that clears the table, a pixel each, and the end, all before codes become longer.
-        let codes = [128] + [UInt8](repeating: 0, count: 64) + [129]
-        bytes += [7, UInt8(codes.count)] + codes + [0]
-      }
-      return Data(bytes + [0x3B])
     }
 
     /// The red component of the frame that is shown, which tells its index.

@@ -176,17 +176,10 @@ final class WidgetTests: WidgetTestCase {
       widget.onMotion { log.append($0.map { "at \($0.x) \($0.y)" } ?? "left") }
       unsafe emit(Self.controller(of: widget).object, "motion", 5.0, 6.0)
       unsafe emit(Self.controller(of: widget).object, "leave")
-      widget.onDrag { log.append("dragged \($0) \($1)") }
-      for _ in 0..<2 {
-        unsafe emit(Self.controller(of: widget).object, "drag-begin", 0.0, 0.0)
-        unsafe emit(Self.controller(of: widget).object, "drag-update", 10.0, 1.0)
-        unsafe emit(Self.controller(of: widget).object, "drag-update", 15.0, -1.0)
-      }
       XCTAssertEqual(
         log,
         [
           "pressed 2 3.0 4.0", "released 1", "scrolled 0.0 1.0 false", "scrolled 0.0 -1.0 false", "at 5.0 6.0", "left",
-          "dragged 10.0 1.0", "dragged 5.0 -2.0", "dragged 10.0 1.0", "dragged 5.0 -2.0",
         ],
       )
     }

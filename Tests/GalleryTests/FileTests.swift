@@ -88,7 +88,7 @@ struct FileTests {
     let path = "\(folder.path)/a.jpg"
     let file = try #require(try trash(folder).take(path))
     try folder.write("a.jpg", "new")
-    #expect(throws: TrashError.self) { try Trash.putBack(file) }
+    #expect(throws: FileChangeError.self) { try Trash.putBack(file) }
     #expect(try FileContents.at(path) == Data("new".utf8))
   }
 
@@ -178,6 +178,58 @@ struct FileTests {
       await library.open([folder.path]).value
       #expect(names == [["a.jpg", "b.jpg"]])
     }
+  }
+
+  @Test
+  @MainActor
+  func aFolderThatReturnsIsShownAgain() async throws {
+    let folder = try TemporaryFolder()
+    try folder.write("inner/a.jpg")
+    let inner = folder.path + "/inner"
+    let library = Library()
+    let (pauses, pause) = AsyncStream<CheckedContinuation<Void, Never>>.makeStream()
+    library.pause = { await withCheckedContinuation { pause.yield($0) } }
+    let (lists, list) = AsyncStream<[String]>.makeStream()
+    library.onChange = { if case .replaced(let items, _, _) = $0 { list.yield(items.visible.map(\.name)) } }
+    var listed = lists.makeAsyncIterator()
+    var paused = pauses.makeAsyncIterator()
+    await library.open([inner]).value
+    #expect(await listed.next() == ["a.jpg"])
+
+    try FileManager.default.removeItem(atPath: inner)
+    #expect(await listed.next() == [])
+    // As long as it is not there, it is looked for again and again.
+    for _ in 0..<3 { await paused.next()?.resume() }
+    let last = await paused.next()
+    try folder.write("inner/b.jpg")
+    last?.resume()
+    #expect(await listed.next() == ["b.jpg"])
+  }
+
+  @Test
+  @MainActor
+  func datesAreReadInTurnAndOnlyOnce() async throws {
+    let folder = try TemporaryFolder()
+    for name in ["a.jpg", "b.jpg", "c.png"] { try folder.write(name) }
+    let library = Library()
+    library.dateReader = { $0.name == "c.png" ? nil : $0.name == "a.jpg" ? 1 : 2 }
+    let (dates, date) = AsyncStream<[GalleryItem]>.makeStream()
+    var items = ItemList()
+    library.onChange = {
+      if case .replaced(let list, _, _) = $0 { items = list }
+      if case .updated(_, let items) = $0 { date.yield(items) }
+    }
+    await library.open([folder.path]).value
+    library.readDates(of: items.visible)
+    var read = dates.makeAsyncIterator()
+    let dated = try #require(await read.next())
+    #expect(dated.map(\.taken) == [1, 2])
+    // Of files whose dates are known, nothing is read.
+    library.dateReader = { _ in
+      Issue.record("a date was read again")
+      return nil
+    }
+    library.readDates(of: dated)
   }
 
   @Test

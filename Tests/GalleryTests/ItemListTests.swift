@@ -52,13 +52,14 @@ struct ItemListTests {
       let some = (0..<5).map { _ in
         let number = Int.random(in: 0..<40, using: &random)
         return GalleryItem(
-          .file("/there/\(number).jpg"),
+          .file("/there/\(number).\(["jpg", "gif", "png"][number % 3])"),
           byteCount: Int.random(in: 0..<9, using: &random),
           modified: 1,
         )
       }
-      switch round % 5 {
-      case 0: follow(&shown, list.setOrder(ItemOrder.allCases[round % 3]))
+      switch round % 6 {
+      case 0: follow(&shown, list.setOrder(ItemOrder.allCases[round / 6 % 4], isReversed: round % 4 == 0))
+      case 5: follow(&shown, list.setKind(ItemKind.allCases[round / 6 % 4]))
       case 1: follow(&shown, list.setSearch(round % 2 == 0 ? "" : "\(round % 4)"))
       case 2: follow(&shown, list.replace(with: some + list.visible))
       default: follow(&shown, list.update(removing: some.prefix(2).map(\.id), adding: Array(some.suffix(3))))
@@ -88,7 +89,7 @@ struct ItemListTests {
       for start in [[], items("a.png", "z.jpg")] {
         var list = ItemList()
         var shown: [String] = []
-        follow(&shown, list.setOrder(order))
+        follow(&shown, list.setOrder(order, isReversed: false))
         follow(&shown, list.setSearch(search))
         follow(&shown, list.replace(with: start))
         follow(&shown, list.replace(with: other))
@@ -109,5 +110,44 @@ struct ItemListTests {
     var selected = SelectedItems(["/there/b"])
     selected.leave(["/there/b"], from: list)
     #expect(selected.ids == ["/there/c"])
+  }
+
+  @Test
+  func anOrderCanBeReversed() {
+    var list = ItemList()
+    _ = list.replace(with: items("b.jpg", "c.jpg", "a.jpg"))
+    _ = list.setOrder(.name, isReversed: true)
+    #expect(names(list) == ["c.jpg", "b.jpg", "a.jpg"])
+    // What comes later takes its place.
+    _ = list.update(removing: [], adding: items("bb.jpg"))
+    #expect(names(list) == ["c.jpg", "bb.jpg", "b.jpg", "a.jpg"])
+  }
+
+  @Test
+  func photographsAreSortedByTheTimeTheyWereTaken() {
+    var list = ItemList()
+    var all = items("a.jpg", "b.jpg", "c.jpg")
+    (all[0].taken, all[2].taken) = (30, 20)
+    _ = list.replace(with: all)
+    _ = list.setOrder(.taken, isReversed: false)
+    #expect(names(list) == ["a.jpg", "c.jpg", "b.jpg"])
+    // A file that is listed again keeps what was read of it; another version does not.
+    #expect(list.update(removing: [], adding: items("a.jpg")).isEmpty)
+    _ = list.update(removing: [], adding: [GalleryItem(.file("/there/a.jpg"), byteCount: 2, modified: 1)])
+    #expect(names(list) == ["c.jpg", "a.jpg", "b.jpg"])
+  }
+
+  @Test
+  func oneKindIsShown() {
+    var list = ItemList()
+    _ = list.replace(with: items("a.JPG", "b.png", "c.gif", "d.heic", "e", "f.svg"))
+    _ = list.setKind(.photographs)
+    #expect(names(list) == ["a.JPG", "d.heic"])
+    _ = list.setKind(.animations)
+    #expect(names(list) == ["c.gif"])
+    _ = list.setKind(.graphics)
+    #expect(names(list) == ["b.png", "e", "f.svg"])
+    _ = list.setKind(.all)
+    #expect(list.visible.count == 6)
   }
 }

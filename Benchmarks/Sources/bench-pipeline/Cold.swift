@@ -78,7 +78,7 @@ func benchCold(rounds: Int) async throws -> [String] {
   let observed = pipeline { $0.observers = [Observer()] }
   let naive = NaiveLoader(keeps: false) { _ in body }
   let tasks: [(String, Double?, @Sendable (URL) async throws -> Void)] = [
-    ("`await pipeline.image(for:)`", 65, { _ = try await plain.image(for: ImageRequest(url: $0, size: size)) }),
+    ("`await pipeline.image(for:)`", 66, { _ = try await plain.image(for: ImageRequest(url: $0, size: size)) }),
     ("the same, with metrics", nil, { _ = try await measured.image(for: ImageRequest(url: $0, size: size)) }),
     ("the same, with an observer", nil, { _ = try await observed.image(for: ImageRequest(url: $0, size: size)) }),
     ("a dictionary and `Bitmap(decoding:)`", nil, { _ = try await naive.image(for: $0, size: size) }),

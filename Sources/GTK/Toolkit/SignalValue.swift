@@ -57,6 +57,7 @@ extension UInt: SignalValue {}
 extension UInt32: SignalValue {}
 extension UInt64: SignalValue {}
 extension GdkModifierType: SignalValue {}
+extension GtkJustification: SignalValue {}
 extension GtkPolicyType: SignalValue {}
 extension PangoEllipsizeMode: SignalValue {}
 extension PangoWrapMode: SignalValue {}

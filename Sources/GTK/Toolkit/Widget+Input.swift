@@ -43,8 +43,14 @@ extension Widget {
   }
 
   /// Calls a closure when a button of the pointer is pressed, or released, on the widget.
-  public func onClick(whenReleased: Bool = false, _ body: @escaping @MainActor (Click) -> Void) {
+  ///
+  /// - Parameters:
+  ///   - button: The button: 1, the default, is the main one, and 3 the one for menus.
+  ///   - whenReleased: A Boolean value that indicates whether the release counts. Defaults to `false`.
+  ///   - body: The closure.
+  public func onClick(button: Int = 1, whenReleased: Bool = false, _ body: @escaping @MainActor (Click) -> Void) {
     let click = unsafe gtk_gesture_click_new()
+    unsafe gtk_gesture_single_set_button(click, guint(clamping: button))
     unsafe connect(click, whenReleased ? "released" : "pressed") { (count: Int, x: Double, y: Double) in
       // The controller is alive while it emits.
       let modifiers = unsafe gtk_event_controller_get_current_event_state(click)
@@ -83,17 +89,41 @@ extension Widget {
     unsafe add(motion)
   }
 
-  /// Calls a closure while the widget is dragged, with the distance to the right and downwards since the last call, in
-  /// points.
-  public func onDrag(_ body: @escaping @MainActor (_ x: Double, _ y: Double) -> Void) {
-    let drag = unsafe gtk_gesture_drag_new()
-    var last = (x: 0.0, y: 0.0)
-    unsafe connect(drag, "drag-begin") { last = (0, 0) }
-    unsafe connect(drag, "drag-update") { (x: Double, y: Double) in
-      body(x - last.x, y - last.y)
-      last = (x, y)
+  /// Sets the pointer's shape over the widget, by its name in style sheets; `none` hides it, `nil` is the usual one.
+  public func setCursor(_ name: String?) { unsafe gtk_widget_set_cursor_from_name(pointer, name) }
+
+  /// A Boolean value that indicates whether the widget's text and children go from right to left.
+  public var isRightToLeft: Bool { unsafe gtk_widget_get_direction(pointer) == GTK_TEXT_DIR_RTL }
+
+  // MARK: Menus
+
+  /// Opens a menu at a place of the widget, in points from its left and upper edge.
+  ///
+  /// - Parameters:
+  ///   - menu: The menu.
+  ///   - x: The distance from the left edge.
+  ///   - y: The distance from the upper edge.
+  ///   - owner: A widget around it, which stays while the menu is open.
+  /// - Returns: The open menu, to be retained until it is closed, or the next one opens.
+  public func open(_ menu: Menu, x: Double, y: Double, in owner: Widget) -> Widget {
+    var (left, top) = (x, y)
+    // Both are written before the call returns; without a common window they stay.
+    unsafe gtk_widget_translate_coordinates(pointer, owner.pointer, x, y, &left, &top)
+    let popover = unsafe Widget(gtk_popover_menu_new_from_model(cast(menu.object)))
+    unsafe gtk_widget_set_parent(popover.pointer, owner.pointer)
+    var place = GdkRectangle(x: gint(left), y: gint(top), width: 1, height: 1)
+    // GTK copies the rectangle.
+    unsafe gtk_popover_set_pointing_to(cast(popover.pointer), &place)
+    popover.set("has-arrow", false)
+    popover.aligned(GTK_ALIGN_START)
+    popover.on("closed") { [weak popover] in
+      // The item that closes it activates its action after this.
+      Task { @MainActor in
+        if let popover, popover.parent != nil { unsafe gtk_widget_unparent(popover.pointer) }
+      }
     }
-    unsafe add(drag)
+    unsafe gtk_popover_popup(cast(popover.pointer))
+    return popover
   }
 
   /// Adds a new event controller, which the widget owns from then on.

@@ -37,7 +37,7 @@ final class ZoomAnimation {
     if task == nil { load() }
   }
 
-  /// Asks again for what has failed.
+  /// Asks again for frames that could not be loaded.
   func retry() { if task == nil { load() } }
 
   func stop() {

@@ -41,6 +41,18 @@ struct ZoomPlan {
   }
 }
 
+/// What is drawn beneath and around a picture.
+struct ZoomBacking {
+  /// True if transparent parts are over a chequerboard.
+  var hasChequers = false
+  /// The colour of a line around the picture; `nil` for none.
+  var outline: PixelColor?
+
+  /// The side of a square, in points.
+  static let square: Float = 10
+  static let colors = (PixelColor(0xC4C4C4), PixelColor(0xE6E6E6))
+}
+
 /// The drawing of a picture at a frame.
 ///
 /// Where a tile is missing, the picture is drawn of finer or coarser ones, or of the overview. Nothing is drawn through
@@ -59,6 +71,7 @@ struct ZoomDrawing {
   private let plan: ZoomPlan
   private let standIn: ZoomStandIn
   private let nearest: VitrineScaledTexture?
+  private let backing: ZoomBacking
   private let hasTime: () -> Bool
   /// True if some pixels are still smooth that are to be crisp.
   private(set) var isUnfinished = false
@@ -70,24 +83,53 @@ struct ZoomDrawing {
     _ plan: ZoomPlan,
     _ standIn: ZoomStandIn,
     _ nearest: VitrineScaledTexture?,
+    _ backing: ZoomBacking,
     hasTime: @escaping () -> Bool,
   ) {
     unsafe self.snapshot = snapshot
     unsafe self.nearest = nearest
     (self.geometry, self.tiles, self.plan, self.standIn, self.hasTime) = (geometry, tiles, plan, standIn, hasTime)
+    self.backing = backing
   }
 
   private var isOpaque: Bool { !tiles.provider.info.hasAlpha }
 
-  /// Draws a frame of an animation, which is the whole picture.
-  func draw(_ frame: Texture) {
+  /// Draws the picture as it is now, or a frame of an animation, which is the whole picture.
+  mutating func draw(_ frame: Texture?) {
     unsafe gtk_snapshot_save(snapshot)
     defer { unsafe gtk_snapshot_restore(snapshot) }
     turn()
     let shown = geometry.picture.intersection(geometry.viewport)
     guard !shown.isEmpty else { return }
     push(shown)
-    defer { unsafe gtk_snapshot_pop(snapshot) }
+    if backing.hasChequers, !isOpaque { drawChequers(shown) }
+    if let frame { drawFrame(frame) } else { drawTiles() }
+    unsafe gtk_snapshot_pop(snapshot)
+    if let color = backing.outline {
+      unsafe rectangle(geometry.picture).grown(by: 1).drawOutline(color, into: snapshot)
+    }
+  }
+
+  private func drawChequers(_ shown: DeviceRectangle) {
+    let side = ZoomBacking.square
+    var (bounds, whole) = (rectangle(shown).bounds, graphene_rect_t())
+    whole.size = graphene_size_t(width: 2 * side, height: 2 * side)
+    // GTK copies rectangles and colours.
+    unsafe gtk_snapshot_push_repeat(snapshot, &bounds, &whole)
+    var color = GdkRGBA(ZoomBacking.colors.1)
+    unsafe gtk_snapshot_append_color(snapshot, &color, &whole)
+    color = GdkRGBA(ZoomBacking.colors.0)
+    for start in [0, side] {
+      var square = graphene_rect_t(
+        origin: graphene_point_t(x: start, y: start),
+        size: graphene_size_t(width: side, height: side),
+      )
+      unsafe gtk_snapshot_append_color(snapshot, &color, &square)
+    }
+    unsafe gtk_snapshot_pop(snapshot)
+  }
+
+  private func drawFrame(_ frame: Texture) {
     if geometry.zoom > Self.smoothEnlargement, let nearest = unsafe nearest {
       var bounds = rectangle(geometry.picture).bounds
       // GTK copies the rectangle and takes a reference to the texture.
@@ -97,14 +139,7 @@ struct ZoomDrawing {
     }
   }
 
-  mutating func draw() {
-    unsafe gtk_snapshot_save(snapshot)
-    defer { unsafe gtk_snapshot_restore(snapshot) }
-    turn()
-    let shown = geometry.picture.intersection(geometry.viewport)
-    guard !shown.isEmpty else { return }
-    push(shown)
-    defer { unsafe gtk_snapshot_pop(snapshot) }
+  private mutating func drawTiles() {
     if plan.usesOverview(tiles) { return drawOverview() }
     let missing = plan.tiles.filter { !tiles.has($0.place) }
     if missing.count == plan.tiles.count, !tiles.hasTextures {

@@ -147,6 +147,22 @@ public final class ZoomPicture {
     set { view.memoryLimit = max(0, newValue) }
   }
 
+  // MARK: Appearance
+
+  /// A Boolean value that indicates whether the transparent parts of a picture are over a chequerboard; defaults to
+  /// `false`: they show what is behind the widget.
+  public var hasChequerboard: Bool {
+    get { view.backing.hasChequers }
+    set { view.backing.hasChequers = newValue }
+  }
+
+  /// The colour of a line of a point around the picture, for pictures that look like what is around them;
+  /// defaults to `nil`, no line.
+  public var outline: PixelColor? {
+    get { view.backing.outline }
+    set { view.backing.outline = newValue }
+  }
+
   // MARK: Animations
 
   /// A Boolean value that indicates whether pictures that move do so, and are not their first frame; defaults to `true`.

@@ -9,7 +9,7 @@ import Vitrine
 final class ZoomView: DrawnWidget {
   typealias Content = ZoomPicture.Content
 
-  private struct Binding {
+  struct Binding {
     let request: ImageRequest
     let placeholder: Placeholder
     let failure: Placeholder
@@ -54,23 +54,27 @@ final class ZoomView: DrawnWidget {
   }
   /// True if pictures that move do so, and are not their first frame.
   var animates = true
-  private(set) var playback: Playback?
+  /// What is drawn beneath and around the picture.
+  var backing = ZoomBacking() {
+    didSet { redraw() }
+  }
+  var playback: Playback?
   /// The frame of the animation that is shown.
-  private(set) var frame: Texture?
+  var frame: Texture?
   /// The last place of the pointer, in device pixels.
   var pointer: ZoomGeometry.Point?
 
-  private var binding: Binding?
+  var binding: Binding?
   /// The picture that replaces the current one when its first pixels have come.
   private var incoming: ZoomTiles?
   private var loadCount = 0
-  private var animation: ZoomAnimation?
-  private var isLeaving = false
+  var animation: ZoomAnimation?
+  var isLeaving = false
   private let minimumSize: (width: Int, height: Int)
   private var icon: UnsafeMutablePointer<GtkWidget>?
-  private(set) var ring: ProgressRing?
-  private var retryButton: RetryButton?
-  private var failure: LoadError?
+  var ring: ProgressRing?
+  var retryButton: RetryButton?
+  var failure: LoadError?
   private var tick: guint = 0
   private var described = ""
 
@@ -206,7 +210,7 @@ final class ZoomView: DrawnWidget {
     tilesChanged()
   }
 
-  private func failed(_ error: LoadError) {
+  func failed(_ error: LoadError) {
     guard !error.isCancellation, let binding else { return }
     failure = error
     // What is known of this picture stays; of the former one nothing does.
@@ -240,7 +244,7 @@ final class ZoomView: DrawnWidget {
     updateRing()
   }
 
-  private func updateContent() {
+  func updateContent() {
     guard let tiles, failure == nil, binding?.isOpen == true, incoming == nil else { return }
     let isComplete = animation == nil ? plan.isComplete(tiles) : playback != nil
     setContent(
@@ -260,19 +264,7 @@ final class ZoomView: DrawnWidget {
     tellChange()
   }
 
-  /// Shows the ring while not even the whole picture in a small size is there.
-  private func updateRing() {
-    let isWaiting =
-      switch content {
-      case .loading: true
-      case .partial: tiles?.isOverviewFinished == false && frame == nil
-      case .empty, .complete, .failure: false
-      }
-    guard isWaiting != ring?.isRunning else { return }
-    if isWaiting { ring?.begin() } else { ring?.end() }
-  }
-
-  private func tellChange() { MainThreadWork.exclude { changed?() } }
+  func tellChange() { MainThreadWork.exclude { changed?() } }
 
   // MARK: The place
 
@@ -315,46 +307,6 @@ final class ZoomView: DrawnWidget {
     tiles.want(isMapped && !suffices && animation == nil ? plan.tiles.map(\.place) : [])
     if isMapped { animation?.want(frameSize(geometry)) }
     redraw()
-  }
-
-  // MARK: Animations
-
-  private func makeAnimation(_ info: ImageInfo) -> ZoomAnimation? {
-    guard animates, info.frameCount > 1, info.duration > 0, let binding else { return nil }
-    let animation = ZoomAnimation(opener, binding.request)
-    animation.arrived = { [weak self] image, frame in self?.play(image, from: frame) }
-    animation.failed = { [weak self] in self?.failed($0) }
-    animation.frameIndex = { [weak self] in self?.playback?.player.frameIndex ?? 0 }
-    return animation
-  }
-
-  private func setAnimation(_ new: ZoomAnimation?) {
-    animation?.stop()
-    playback?.stop()
-    (animation, playback, frame) = (new, nil, nil)
-  }
-
-  /// Frames as small as they are shown, or as they are: GTK enlarges them.
-  private func frameSize(_ geometry: ZoomGeometry) -> ZoomAnimation.Size {
-    let (place, grid) = (geometry.picture, geometry.grid)
-    guard geometry.isFitting else { return ZoomAnimation.Size(width: grid.width, height: grid.height) }
-    return ZoomAnimation.Size(width: min(place.width, grid.width), height: min(place.height, grid.height))
-  }
-
-  private func play(_ image: AnimatedImage, from index: Int) {
-    playback?.stop()
-    let new = Playback(image, self)
-    if index > 0 { _ = try? new.player.seek(to: index) }
-    playback = new
-    show(frame: new.player.bitmap)
-    updatePlayback()
-    updateContent()
-    tellChange()
-  }
-
-  private func updatePlayback() {
-    // While the widget is being unmapped, GTK still says that it is mapped.
-    playback?.update(plays: plays, isMapped: isMapped && !isLeaving)
   }
 
   private func describe() {
@@ -409,17 +361,13 @@ final class ZoomView: DrawnWidget {
     return true
   }
 
-  private func redraw() { unsafe gtk_widget_queue_draw(widget) }
-
   override func draw(into snapshot: OpaquePointer) {
     let start = g_get_monotonic_time()
-    if let geometry, let tiles, let frame {
-      unsafe ZoomDrawing(snapshot, geometry, tiles, plan, standIn, nearest) { true }.draw(frame)
-    } else if let geometry, let tiles {
-      var drawing = unsafe ZoomDrawing(snapshot, geometry, tiles, plan, standIn, nearest) {
+    if let geometry, let tiles {
+      var drawing = unsafe ZoomDrawing(snapshot, geometry, tiles, plan, standIn, nearest, backing) {
         g_get_monotonic_time() - start < ZoomDrawing.enlargingTime
       }
-      drawing.draw()
+      drawing.draw(frame)
       // The rest of the enlarged pixels comes with the next frame.
       if drawing.isUnfinished { startTicking() }
     } else {
@@ -430,33 +378,6 @@ final class ZoomView: DrawnWidget {
   }
 
   // MARK: Children
-
-  var showsProgress: Bool {
-    get { ring != nil }
-    set {
-      guard newValue != showsProgress else { return }
-      if let ring { unsafe gtk_widget_unparent(ring.widget) }
-      ring = newValue ? ProgressRing() : nil
-      guard let ring else { return }
-      ring.view = self
-      // The parent owns the child from now on, until `dispose`.
-      unsafe gtk_widget_insert_before(ring.widget, widget, retryButton?.widget)
-      updateRing()
-    }
-  }
-
-  var showsRetry: Bool {
-    get { retryButton != nil }
-    set {
-      guard newValue != showsRetry else { return }
-      if let retryButton { unsafe gtk_widget_unparent(retryButton.widget) }
-      retryButton = newValue ? RetryButton { [weak self] in self?.retry() } : nil
-      guard let retryButton else { return }
-      // The parent owns the child from now on, until `dispose`.
-      unsafe gtk_widget_set_parent(retryButton.widget, widget)
-      retryButton.isShown = failure != nil
-    }
-  }
 
   private(set) var iconName: String? {
     didSet {
@@ -490,10 +411,11 @@ final class ZoomView: DrawnWidget {
   }
 
   override func allocate(width: Int, height: Int) {
+    // It may bring children, which are laid out, too.
+    viewportChanged()
     unsafe forEachChild { child in
       unsafe gtk_widget_allocate(child, gint(width), gint(height), -1, nil)
     }
-    viewportChanged()
   }
 
   override func mappedDidChange(_ isMapped: Bool) {
@@ -518,21 +440,6 @@ final class ZoomView: DrawnWidget {
     while let child = unsafe gtk_widget_get_first_child(widget) { unsafe gtk_widget_unparent(child) }
     unsafe icon = nil
     (ring, retryButton) = (nil, nil)
-  }
-}
-
-extension ZoomView: FrameDisplay, RingHost {
-  var showsPixels: Bool {
-    switch standIn {
-    case .none, .icon: tiles?.overview != nil || frame != nil
-    case .texture, .color: true
-    }
-  }
-
-  func show(frame bitmap: Bitmap) {
-    if let frame, frame.bitmap.isSamePixels(as: bitmap) { return }
-    frame = Texture(bitmap)
-    redraw()
   }
 }
 

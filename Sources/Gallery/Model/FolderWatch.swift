@@ -33,7 +33,7 @@ package final class FolderWatch: Sendable {
   package init(_ folder: String) throws(FileError) {
     let file = inotify_init1(O_CLOEXEC)
     guard file >= 0 else { throw FileError(code: errno) }
-    let watch = unsafe inotify_add_watch(file, folder, Self.mask)
+    let watch = unsafe ByteString(fileText: folder).withCString { unsafe inotify_add_watch(file, $0, Self.mask) }
     guard watch >= 0 else {
       let error = FileError(code: errno)
       close(file)
@@ -118,7 +118,7 @@ package final class FolderWatch: Sendable {
         if mask & UInt32(IN_Q_OVERFLOW) != 0 { isOverflown = true }
         if mask & UInt32(IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT) != 0 { isGone = true }
         if mask & UInt32(IN_IGNORED) != 0 { isLast = true }
-        if unsafe !name.isEmpty { unsafe names.insert(ItemID(String(decoding: name, as: UTF8.self))) }
+        if unsafe !name.isEmpty { unsafe names.insert(ItemID(ByteString(bytes: name).fileText)) }
       }
     }
   }

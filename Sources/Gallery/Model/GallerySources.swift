@@ -7,6 +7,8 @@ package struct GallerySources: Sendable, Equatable {
   package var folders: [String] = []
   /// Pictures that are shown by themselves.
   package var items: [GalleryItem] = []
+  /// True if the pictures of the folders within are shown, too, in place of these folders.
+  package var isRecursive = false
   /// The picture to open at once.
   package var opened: ItemID?
   /// Messages about arguments that are neither pictures nor folders nor lists.
@@ -24,8 +26,8 @@ package struct GallerySources: Sendable, Equatable {
   package init(_ arguments: [String]) {
     var seen: Set<ItemID> = []
     for argument in arguments { add(argument, &seen, readsLists: true) }
-    if arguments.count == 1, folders.isEmpty, items.count == 1, let path = items[0].path {
-      folders = [items[0].container]
+    if arguments.count == 1, folders.isEmpty, items.count == 1, let path = items[0].path, let folder = items[0].folder {
+      folders = [folder]
       (items, opened) = ([], ItemID(path))
     }
   }
@@ -53,11 +55,12 @@ package struct GallerySources: Sendable, Equatable {
   private mutating func add(_ argument: String, _ seen: inout Set<ItemID>, readsLists: Bool) {
     guard let place = PastedText.place(argument) else { return }
     switch place {
+    case .folder: break
     case .url:
       if seen.insert(ItemID(argument)).inserted { items.append(GalleryItem(place)) }
     case .file(let path):
-      guard let status = ByteString(path).status() else {
-        if readsLists { problems.append("\(path): \(FileError(code: ENOENT))") }
+      guard let status = ByteString(fileText: path).status() else {
+        if readsLists { problems.append("\(path.readablePath): \(FileError(code: ENOENT))") }
         return
       }
       guard seen.insert(ItemID(path)).inserted else { return }
@@ -66,11 +69,13 @@ package struct GallerySources: Sendable, Equatable {
       } else if let item = FolderListing.item(at: path) {
         items.append(item)
       } else if readsLists, status.kind == S_IFREG, status.st_size < PastedText.sizeLimit,
-        let data = try? FileContents.at(path), let text = String(validating: data, as: UTF8.self)
+        let data = try? FileContents.at(ByteString(fileText: path)), let text = String(validating: data, as: UTF8.self)
       {
         for place in PastedText.places(in: text) { add(place.text, &seen, readsLists: false) }
       }
-      if readsLists, folders.isEmpty, items.isEmpty { problems.append("\(path): it is no picture, and names none") }
+      if readsLists, folders.isEmpty, items.isEmpty {
+        problems.append("\(path.readablePath): it is no picture, and names none")
+      }
     }
   }
 
@@ -82,7 +87,8 @@ package struct GallerySources: Sendable, Equatable {
     var all = items
     for folder in folders {
       do throws(FolderListing.Failure) {
-        all += try FolderListing.items(of: folder)
+        all +=
+          isRecursive ? try FolderListing.allItems(of: folder) : try FolderListing.items(of: folder, withFolders: true)
       } catch {
         problems.append(error.description)
       }
@@ -117,7 +123,7 @@ package enum PastedText {
       let rest = line.dropFirst(7)
       let path = rest.hasPrefix("localhost/") ? rest.dropFirst(9) : rest
       guard path.hasPrefix("/") else { return nil }
-      return String(path).removingPercentEncoding.map { .file(cleaned($0)) }
+      return String(path).bytesWithoutPercentEncoding.map { .file(cleaned($0.fileText)) }
     }
     return line.hasPrefix("/") ? .file(cleaned(line)) : nil
   }
@@ -129,9 +135,9 @@ package enum PastedText {
 
 extension GalleryItem.Place {
   /// The path or the URL.
-  var text: String {
+  package var text: String {
     switch self {
-    case .file(let text), .url(let text): text
+    case .file(let text), .url(let text), .folder(let text): text
     }
   }
 }

@@ -21,8 +21,12 @@ package struct ItemList: Sendable {
   /// The pictures that the search finds, in order.
   package private(set) var visible: [GalleryItem] = []
   private var positions: [ItemID: Int] = [:]
-  /// The order; ``setOrder(_:)`` changes it.
+  /// The order; ``setOrder(_:isReversed:)`` changes it.
   package private(set) var order = ItemOrder.name
+  /// True if the order is reversed; ``setOrder(_:isReversed:)`` changes it.
+  package private(set) var isReversed = false
+  /// The kind of pictures that is shown; ``setKind(_:)`` changes it.
+  package private(set) var kind = ItemKind.all
   /// The text that is searched; ``setSearch(_:)`` changes it.
   package private(set) var search = ""
 
@@ -31,13 +35,16 @@ package struct ItemList: Sendable {
   /// Makes a list; of pictures with one id, the last counts.
   ///
   /// - Complexity: O(*n* log *n*), so that many pictures are better sorted off the main thread.
-  package init(_ items: [GalleryItem], order: ItemOrder) {
-    self.order = order
+  package init(_ items: [GalleryItem], order: ItemOrder, isReversed: Bool = false) {
+    (self.order, self.isReversed) = (order, isReversed)
     self.items = Dictionary(items.map { ($0.id, $0) }) { $1 }
-    sorted = self.items.values.sorted(by: order.precedes)
+    sorted = self.items.values.sorted(by: precedes)
     visible = sorted
     positions = Self.positions(of: visible)
   }
+
+  /// The visible pictures without the folders, which come first.
+  package var pictures: ArraySlice<GalleryItem> { visible.drop { $0.isFolder } }
 
   /// The number of all pictures, found or not.
   package var count: Int { items.count }
@@ -50,7 +57,7 @@ package struct ItemList: Sendable {
 
   /// Replaces all pictures; of those with one id, the last counts.
   package mutating func replace(with new: [GalleryItem]) -> [ListSplice] {
-    replace(with: ItemList(new, order: order))
+    replace(with: ItemList(new, order: order, isReversed: isReversed))
   }
 
   /// Replaces all pictures by another list's; order and search stay.
@@ -58,8 +65,9 @@ package struct ItemList: Sendable {
   /// - Complexity: O(*n*) if the other list has the same order.
   package mutating func replace(with new: ItemList) -> [ListSplice] {
     items = new.items
-    sorted = new.order == order ? new.sorted : new.sorted.sorted(by: order.precedes)
-    guard visible.isEmpty, search.isEmpty, new.order == order, new.search.isEmpty else { return show() }
+    let isSorted = new.order == order && new.isReversed == isReversed
+    sorted = isSorted ? new.sorted : new.sorted.sorted(by: precedes)
+    guard visible.isEmpty, search.isEmpty, kind == .all, isSorted, new.search.isEmpty else { return show() }
     (visible, positions) = (new.visible, new.positions)
     return visible.isEmpty ? [] : [ListSplice(position: 0, removed: 0, added: visible.map(\.id.text))]
   }
@@ -68,17 +76,21 @@ package struct ItemList: Sendable {
   package mutating func update(removing ids: some Sequence<ItemID>, adding new: [GalleryItem]) -> [ListSplice] {
     var touched = Set(ids)
     for id in touched { items[id] = nil }
-    for item in new where items[item.id] != item {
+    for item in new {
+      var item = item
+      // What was read of the same version stays known.
+      if let old = items[item.id], item.taken == nil, old.version == item.version { item.taken = old.taken }
+      guard items[item.id] != item else { continue }
       items[item.id] = item
       touched.insert(item.id)
     }
     guard !touched.isEmpty else { return [] }
-    let coming = touched.compactMap { items[$0] }.sorted(by: order.precedes)
+    let coming = touched.compactMap { items[$0] }.sorted(by: precedes)
     var merged: [GalleryItem] = []
     merged.reserveCapacity(items.count)
     var next = coming[...]
     for item in sorted where !touched.contains(item.id) {
-      while let first = next.first, order.precedes(first, item) { merged.append(next.removeFirst()) }
+      while let first = next.first, precedes(first, item) { merged.append(next.removeFirst()) }
       merged.append(item)
     }
     sorted = merged + next
@@ -86,10 +98,22 @@ package struct ItemList: Sendable {
   }
 
   /// Sorts the pictures.
-  package mutating func setOrder(_ new: ItemOrder) -> [ListSplice] {
-    guard new != order else { return [] }
-    order = new
-    sorted.sort(by: order.precedes)
+  package mutating func setOrder(_ new: ItemOrder, isReversed: Bool) -> [ListSplice] {
+    guard new != order || isReversed != self.isReversed else { return [] }
+    (order, self.isReversed) = (new, isReversed)
+    sorted.sort(by: precedes)
+    return show()
+  }
+
+  private func precedes(_ one: GalleryItem, _ other: GalleryItem) -> Bool {
+    if one.isFolder != other.isFolder { return one.isFolder }
+    return isReversed ? order.precedes(other, one) : order.precedes(one, other)
+  }
+
+  /// Shows only pictures of a kind.
+  package mutating func setKind(_ new: ItemKind) -> [ListSplice] {
+    guard new != kind else { return [] }
+    kind = new
     return show()
   }
 
@@ -111,7 +135,9 @@ package struct ItemList: Sendable {
   private mutating func show(moving: Set<ItemID> = []) -> [ListSplice] {
     let words = NameSearch(search)
     let old = visible
-    visible = words.isEmpty ? sorted : sorted.filter { words.finds($0.name) }
+    let kind = kind
+    visible =
+      words.isEmpty && kind == .all ? sorted : sorted.filter { words.finds($0.name) && kind.includes($0) }
     let oldPositions = positions
     positions = Self.positions(of: visible)
     // What keeps its place is not touched. If only what was expected to move has moved, it leaves and comes again.

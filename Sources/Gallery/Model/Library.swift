@@ -17,11 +17,23 @@ package final class Library {
 
   /// Called with every change.
   package var onChange: (Change) -> Void = { _ in }
+  /// True until something is opened.
+  package private(set) var isUnused = true
   /// The open sources.
   package private(set) var sources = GallerySources()
+  /// True if the pictures of the folders within are listed, too; ``reload()`` applies a change.
+  package var isRecursive = false
   /// The order in which pictures are listed.
   package var order: ItemOrder
+  /// Reads the time at which a photograph was taken, in nanoseconds since 1970; called off the main thread.
+  package var dateReader: @Sendable (GalleryItem) -> Int64? = { _ in nil }
   private let queue = WorkQueue(label: "gallery-files", width: 1)
+  private let dateQueue = WorkQueue(label: "gallery-dates", width: 1)
+  private var dates: Task<Void, Never>?
+  /// Looks for a folder that has gone.
+  private var search: Task<Void, Never>?
+  /// Waits until a folder that has gone is looked for again.
+  package var pause: @Sendable () async -> Void = { try? await Task.sleep(for: .seconds(2)) }
   /// The listing that began before there was a window to show it.
   private var early: (arguments: [String], listing: Task<Listing?, Never>)?
   private var watches: [FolderWatch] = []
@@ -36,6 +48,8 @@ package final class Library {
     early?.listing.cancel()
     for watch in watches { watch.stop() }
     for task in tasks { task.cancel() }
+    dates?.cancel()
+    search?.cancel()
   }
 
   /// Opens folders, files, URLs and lists of them, in place of the open ones.
@@ -43,6 +57,7 @@ package final class Library {
   /// - Returns: The task, which ends when the pictures have been listed.
   @discardableResult
   package func open(_ arguments: [String]) -> Task<Void, Never> {
+    isUnused = false
     defer { early = nil }
     if let early, early.arguments == arguments { return begin(early.listing) }
     return begin { GallerySources(arguments) }
@@ -87,6 +102,33 @@ package final class Library {
     }
   }
 
+  /// The number of photographs whose dates are read before the pictures are sorted again.
+  private static let dateBatch = 200
+
+  /// Reads when photographs were taken, as far as that is not known, and tells of them some at a time.
+  package func readDates(of items: [GalleryItem]) {
+    dates?.cancel()
+    var rest = items.filter { $0.path != nil && $0.taken == nil }[...]
+    let (generation, queue, read) = (generation, dateQueue, dateReader)
+    dates = Task { [weak self] in
+      while !rest.isEmpty, !Task.isCancelled {
+        let batch = Array(rest.prefix(Self.dateBatch))
+        rest = rest.dropFirst(batch.count)
+        let dated = try? await queue.run(priority: .low) { _ in
+          batch.compactMap { item in
+            read(item).map { date in
+              var item = item
+              item.taken = date
+              return item
+            }
+          }
+        }
+        guard let self, generation == self.generation, !Task.isCancelled else { return }
+        if let dated, !dated.isEmpty { onChange(.updated(removed: [], items: dated)) }
+      }
+    }
+  }
+
   /// Notes that a file has gone or come back, before the system tells of it.
   package func filesChanged(_ paths: [String]) async {
     let generation = generation
@@ -116,9 +158,15 @@ package final class Library {
   }
 
   private func list(_ find: @escaping @Sendable () -> GallerySources) -> Task<Listing?, Never> {
-    let (queue, order) = (queue, order)
+    let (queue, order, isRecursive) = (queue, order, isRecursive)
     // Not on the main actor, which may have no main loop yet.
-    return Task.detached { try? await queue.run { _ in Listing(find(), order) } }
+    return Task.detached {
+      try? await queue.run { _ in
+        var sources = find()
+        sources.isRecursive = isRecursive
+        return Listing(sources, order)
+      }
+    }
   }
 
   private func begin(_ find: @escaping @Sendable () -> GallerySources) -> Task<Void, Never> { begin(list(find)) }
@@ -153,14 +201,35 @@ package final class Library {
     switch change {
     case .names(let names):
       let parent = folder == "/" ? folder : folder + "/"
+      let isRecursive = isRecursive
       let items = await run {
         names.filter { !$0.text.hasPrefix(".") }.map { name in
-          (parent + name.text, FolderListing.item(at: parent + name.text))
+          (parent + name.text, FolderListing.item(at: parent + name.text, withFolders: !isRecursive))
         }
       }
       guard generation == self.generation else { return }
       report(items ?? [])
-    case .everything, .gone: reload()
+    case .everything: reload()
+    case .gone: look(for: folder)
+    }
+  }
+
+  /// Lists what is left, and everything again when a folder that has gone is back, or another one is in its place: a volume
+  /// that is mounted.
+  private func look(for folder: String) {
+    search?.cancel()
+    let pause = pause
+    search = Task { [weak self] in
+      let gone = await self?.run { FolderIdentity(folder) } ?? nil
+      // After that look, so that a folder that comes in between is not missed.
+      self?.reload()
+      while !Task.isCancelled {
+        await pause()
+        guard let self, sources.folders.contains(folder) else { return }
+        guard let found = await run({ FolderIdentity(folder) }) ?? nil, found != gone else { continue }
+        reload()
+        return
+      }
     }
   }
 
@@ -171,5 +240,17 @@ package final class Library {
 
   private func run<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value? {
     try? await queue.run { _ in work() }
+  }
+}
+
+/// What tells a folder from another one at the same path.
+private struct FolderIdentity: Sendable, Equatable {
+  let device: dev_t
+  let number: ino_t
+
+  /// Returns `nil` if there is no such folder; blocks.
+  init?(_ path: String) {
+    guard let status = ByteString(fileText: path).status(), status.kind == S_IFDIR else { return nil }
+    (device, number) = (status.st_dev, status.st_ino)
   }
 }

@@ -42,7 +42,9 @@ package struct PhotoFacts: Sendable, Equatable {
       info.frameCount > 1 ? "\(info.format), \(info.frameCount) × \(decimal(info.duration)) s" : "\(info.format)",
     )
     let megapixels = Double(info.width) * Double(info.height) / 1e6
-    add(.pixels, "\(info.width) × \(info.height)" + (megapixels >= 0.1 ? " (\(decimal(megapixels)) MP)" : ""))
+    let size = "\(info.width) × \(info.height)" + (megapixels >= 0.1 ? " (\(decimal(megapixels)) MP)" : "")
+    // Width comes before height in every language: the text is isolated from its surroundings (UAX #9).
+    add(.pixels, "\u{2066}\(size)\u{2069}")
     add(.size, byteCount.map { Self.bytes($0, decimalPoint) })
     add(.taken, fields.original.map(Self.date))
     add(.camera, Self.camera(fields))

@@ -1,7 +1,11 @@
+import VitrineRuntime
+
 extension String {
   /// The text without percent encoding; `nil` if it is no valid one, or does not stand for UTF-8.
-  var removingPercentEncoding: String? {
-    guard utf8.contains(UInt8(ascii: "%")) else { return self }
+  var removingPercentEncoding: String? { bytesWithoutPercentEncoding?.text }
+
+  /// The bytes that a text with percent encoding stands for; `nil` if it is no valid one.
+  var bytesWithoutPercentEncoding: ByteString? {
     var bytes: [UInt8] = []
     var rest = utf8.makeIterator()
     while let byte = rest.next() {
@@ -14,6 +18,6 @@ extension String {
       else { return nil }
       bytes.append(value)
     }
-    return String(validating: bytes, as: UTF8.self)
+    return ByteString(bytes: bytes)
   }
 }

@@ -10,7 +10,11 @@ package struct WindowState: Sendable, Equatable, Codable {
   /// The side of a picture in the grid, in points.
   package var cellSize = 188
   package var order = ItemOrder.name
+  package var isReversed = false
+  package var isRecursive = false
   package var theme = Theme.system
+  package var interval = SlideInterval.five
+  package var shuffles = false
 
   /// The sides that the grid has.
   package static let cellSizes = [96, 128, 188, 256, 384]
@@ -26,6 +30,10 @@ package struct WindowState: Sendable, Equatable, Codable {
     showsInfo = try values.decodeIfPresent(Bool.self, forKey: .showsInfo) ?? showsInfo
     cellSize = try values.decodeIfPresent(Int.self, forKey: .cellSize) ?? cellSize
     order = try values.decodeIfPresent(ItemOrder.self, forKey: .order) ?? order
+    isRecursive = try values.decodeIfPresent(Bool.self, forKey: .isRecursive) ?? isRecursive
+    isReversed = try values.decodeIfPresent(Bool.self, forKey: .isReversed) ?? isReversed
+    interval = try values.decodeIfPresent(SlideInterval.self, forKey: .interval) ?? interval
+    shuffles = try values.decodeIfPresent(Bool.self, forKey: .shuffles) ?? shuffles
     theme = try values.decodeIfPresent(Theme.self, forKey: .theme) ?? theme
   }
 

@@ -1,6 +1,7 @@
 import CVitrineGTK
 import Vitrine
 import VitrineGTK
+import VitrineGalleryModel
 import VitrineRuntime
 
 /// The program.
@@ -8,9 +9,16 @@ import VitrineRuntime
 @MainActor
 enum Gallery {
   static func main() {
-    let arguments = Array(CommandLine.arguments.dropFirst())
+    // Paths need not be UTF-8. The system keeps the arguments.
+    let arguments = (1..<max(1, Int(CommandLine.argc))).compactMap { index in
+      unsafe CommandLine.unsafeArgv[index].map { unsafe ByteString(cString: $0).fileText }
+    }
     if arguments.contains("--help") || arguments.contains("-h") {
       print(GalleryOptions.usage)
+      return
+    }
+    if arguments.contains("--version") {
+      print("vitrine-gallery \(vitrineVersion)")
       return
     }
     // A write beyond the limit of a file's size is an error.

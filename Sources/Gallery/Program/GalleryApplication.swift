@@ -6,22 +6,23 @@ import VitrineGTK
 import VitrineGalleryModel
 import VitrineRuntime
 
-/// The gallery as an application of the desktop: one program with one window, whatever is opened with it.
+/// The gallery as an application of the desktop: one program, with a window for whatever is opened with it.
 @MainActor
 final class GalleryApplication {
-  static let id = "io.github.vitrine.Gallery"
-
   private let options: GalleryOptions
   private let application: Application
-  private let library: Library
   private let state: WindowState
+  /// The library of the first window, which is listed before there is one.
+  private var prepared: Library?
   private var parts: GalleryPipeline?
-  private var window: GalleryWindow?
+  private var windows: [GalleryWindow] = []
 
   init(_ options: GalleryOptions) {
     self.options = options
     state = WindowState(path: Self.statePath)
-    library = Library(order: state.order)
+    let library = Library(order: state.order)
+    library.isRecursive = state.isRecursive
+    prepared = library
     // A large folder is listed while GTK starts on another core.
     if let paths = GallerySources.paths(options.sources, in: Self.workingFolder), !paths.isEmpty {
       library.prepare(paths)
@@ -29,34 +30,74 @@ final class GalleryApplication {
     Translation.begin()
     if gtk_init_check() == 0 { Gallery.fail("there is no display to open a window on", status: 1) }
     // A program without a bus, or that is to be alone, answers no other one.
-    application = Application(options.isAlone ? nil : Self.id, arguments: options.sources)
+    application = Application(
+      options.isAlone ? nil : Desktop.applicationID,
+      arguments: options.sources.map(Self.argument),
+    )
   }
 
   /// Runs until the window is closed; returns the exit status.
   func run() -> Int32 {
     unsafe g_set_application_name(translated("Gallery"))
-    unsafe gtk_window_set_default_icon_name(Self.id)
-    unsafe g_set_prgname(Self.id)
+    unsafe gtk_window_set_default_icon_name(Desktop.applicationID)
+    unsafe g_set_prgname(Desktop.applicationID)
     application.onOpen = { [weak self] _, files in self?.open(files.map(Self.place)) }
+    endWithSignals()
     let status = application.run { [weak self] _ in self?.open([]) }
-    window = nil
+    windows = []
     closeDisk()
     return status
   }
 
+  /// Closes the window, which writes the settings, when the session ends or the program is told to.
+  private func endWithSignals() {
+    for signal in [SIGTERM, SIGINT, SIGHUP] {
+      // The application lives as long as the program runs.
+      unsafe g_unix_signal_add(
+        signal,
+        { box in
+          guard let box = unsafe box else { return 0 }
+          let application = unsafe Unmanaged<GalleryApplication>.fromOpaque(box).takeUnretainedValue()
+          MainActor.assumeIsolated {
+            for window in application.windows { window.window.close() }
+            application.application.quit()
+          }
+          return 1
+        },
+        Unmanaged.passUnretained(self).toOpaque(),
+      )
+    }
+  }
+
   private func open(_ places: [String]) {
-    let window = window ?? makeWindow()
-    self.window = window
+    // A start without anything to open shows what there is.
+    let window = places.isEmpty ? windows.last ?? makeWindow() : windows.first { $0.library.isUnused } ?? makeWindow()
     if !places.isEmpty { window.library.open(places) }
     window.window.present()
   }
 
   private func makeWindow() -> GalleryWindow {
-    let parts = GalleryPipeline(
-      cacheFolder: options.cacheFolder.map { URL(filePath: $0) } ?? GalleryPipeline.defaultFolder
-    )
+    let parts =
+      parts
+      ?? GalleryPipeline(cacheFolder: options.cacheFolder.map { URL(filePath: $0) } ?? GalleryPipeline.defaultFolder)
     self.parts = parts
-    let window = GalleryWindow(application, parts, library, state, statePath: Self.statePath)
+    // A later window has the settings that were written last.
+    let state = windows.isEmpty ? state : WindowState(path: Self.statePath)
+    let library = prepared.take() ?? Library(order: state.order)
+    library.dateReader = { Self.date(of: $0) }
+    let window = GalleryWindow(
+      application,
+      parts,
+      library,
+      state,
+      statePath: Self.statePath,
+      isForDevelopers: options.isForDevelopers,
+    )
+    windows.append(window)
+    window.onClose = { [weak self, weak window] in
+      // After the signal, whose handler is the window's.
+      Task { self?.windows.removeAll { $0 === window } }
+    }
     if options.printsTimes {
       window.onFirstScreen = {
         // A reader waits for it; print(_:) would keep it.
@@ -67,16 +108,29 @@ final class GalleryApplication {
     return window
   }
 
+  /// Returns the time at which a photograph was taken, in nanoseconds since 1970 of the camera's clock; blocks.
+  private nonisolated static func date(of item: GalleryItem) -> Int64? {
+    guard let path = item.path, let data = try? FileContents.at(ByteString(fileText: path)) else { return nil }
+    let date = (try? GalleryPipeline.decoders.metadata(of: data))?.fields.original?.date(secondsFromUTC: 0)
+    return date.map { Int64($0.timeIntervalSince1970 * 1e9) }
+  }
+
   /// The path of a file URL, and any other URL as it is.
   private static func place(_ url: URL) -> String {
-    url.isFileURL ? url.path(percentEncoded: false) : url.absoluteString
+    PastedText.places(in: url.absoluteString).first?.text ?? url.absoluteString
+  }
+
+  /// What GTK takes for an argument: a path with bytes that are no text as its URI.
+  private static func argument(_ source: String) -> String {
+    guard source.hasPrivateBytes else { return source }
+    return (source.hasPrefix("/") ? source : workingFolder + "/" + source).fileURI
   }
 
   private static var workingFolder: String {
     // The caller owns the text.
     let folder = unsafe g_get_current_dir()
     defer { unsafe g_free(folder) }
-    return unsafe folder.map { unsafe String(cString: $0) } ?? "/"
+    return unsafe folder.map { unsafe ByteString(cString: $0).fileText } ?? "/"
   }
 
   private static var statePath: String {

@@ -11,6 +11,9 @@ struct GalleryOptions {
   /// True if the time of the first screen is printed.
   var printsTimes = false
 
+  /// True if the program shows what helps to develop it.
+  var isForDevelopers = false
+
   struct Mistake: Error {
     let message: String
   }
@@ -26,6 +29,8 @@ struct GalleryOptions {
       --cache-dir DIR    the folder of the disk cache; defaults to $XDG_CACHE_HOME/vitrine-gallery
       --new-instance     be a program of its own, even if a gallery is running
       --times            print when the first screen was complete
+      --developer        offer statistics, and colours by where pictures come from
+      --version          print the version
 
     """
 
@@ -38,6 +43,7 @@ struct GalleryOptions {
         cacheFolder = folder
       case "--new-instance": isAlone = true
       case "--times": printsTimes = true
+      case "--developer": isForDevelopers = true
       case "--":
         sources += rest
         rest = []

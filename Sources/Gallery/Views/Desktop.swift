@@ -7,6 +7,14 @@ import VitrineRuntime
 /// The services of the desktop: the trash, other programs, a folder, the clipboard.
 @MainActor
 enum Desktop {
+  /// The name of the program on the bus, of its icon and of its desktop entry.
+  static let applicationID = "io.github.vitrine.Gallery"
+
+  /// Makes the file at a path; the caller owns it.
+  nonisolated static func file(at path: String) -> OpaquePointer? {
+    unsafe ByteString(fileText: path).withCString { unsafe g_file_new_for_path($0) }
+  }
+
   // MARK: The trash
 
   /// The trash of the user.
@@ -17,31 +25,55 @@ enum Desktop {
   }
 
   private nonisolated static func moveToTrash(_ path: String) throws {
-    let file = unsafe g_file_new_for_path(path)
+    let file = unsafe file(at: path)
     defer { unsafe g_object_unref(UnsafeMutableRawPointer(file)) }
     var error: UnsafeMutablePointer<GError>?
     guard unsafe g_file_trash(file, nil, &error) == 0 else { return }
     defer { unsafe g_error_free(error) }
     // Set by the call that failed.
     let text = unsafe error?.pointee.message.map { unsafe String(cString: $0) } ?? ""
-    throw TrashError(path: path, detail: text)
+    throw FileChangeError(path: path, detail: text)
   }
 
   // MARK: Other programs
 
-  /// Lets the user choose a program, and opens a file with it.
+  /// Lets the user choose among the programs for a kind of file, without this one, and opens a file.
   static func openWith(_ path: String, in window: Widget) {
-    let file = unsafe g_file_new_for_path(path)
-    let dialog = unsafe Widget(
-      gtk_app_chooser_dialog_new(cast(window.pointer), GTK_DIALOG_MODAL, file)
-    )
-    unsafe g_object_unref(UnsafeMutableRawPointer(file))
-    dialog.on("response") { [weak dialog] (answer: Int32) in
-      guard let dialog else { return }
-      if answer == GTK_RESPONSE_OK.rawValue { launch(dialog, path) }
-      unsafe gtk_window_destroy(cast(dialog.pointer))
-      openDialog = nil
+    let programs = programs(for: path)
+    guard !programs.isEmpty else {
+      return Question.ask(in: window, translated("No other program opens this file"), answer: translated("Close")) {
+        _ in
+      }
     }
+    let dialog = Widget(of: gtk_window_get_type())
+    dialog.set("title", translated("Open With…"))
+    dialog.set("transient-for", window)
+    dialog.set("modal", true)
+    let list = Widget.box(GTK_ORIENTATION_VERTICAL, spacing: 6).margins(12)
+    for program in programs {
+      let name = unsafe String(cString: g_app_info_get_display_name(OpaquePointer(program.object)))
+      let button = Widget.button(name)
+      button.on("clicked") { [weak dialog] in
+        launch(program, path)
+        dialog?.close()
+      }
+      list.add(button)
+    }
+    let scrolled = Widget.scrolled(list).expands()
+    scrolled.minimumSize(width: 320, height: 240)
+    dialog.add(scrolled)
+    dialog.onKey(GTK_PHASE_CAPTURE) { [weak dialog] key, _ in
+      guard Int32(key) == GDK_KEY_Escape else { return false }
+      dialog?.close()
+      return true
+    }
+    dialog.on(
+      "close-request",
+      answering: { () -> Bool in
+        openDialog = nil
+        return false
+      },
+    )
     openDialog = dialog
     dialog.present()
   }
@@ -49,14 +81,31 @@ enum Desktop {
   /// The dialog that is open, which is kept only here.
   private static var openDialog: Widget?
 
-  private static func launch(_ dialog: Widget, _ path: String) {
-    let chooser: OpaquePointer? = unsafe cast(dialog.pointer, as: gtk_app_chooser_get_type())
-    guard let program = unsafe gtk_app_chooser_get_app_info(chooser) else { return }
-    defer { unsafe g_object_unref(UnsafeMutableRawPointer(program)) }
-    let file = unsafe g_file_new_for_path(path)
+  /// Returns the programs for the kind of a file, without this one.
+  private static func programs(for path: String) -> [GTKObject] {
+    let type = unsafe ByteString(fileText: path).withCString { unsafe g_content_type_guess($0, nil, 0, nil) }
+    defer { unsafe g_free(type) }
+    let links = unsafe g_app_info_get_all_for_type(type)
+    defer { unsafe g_list_free(links) }
+    var programs: [GTKObject] = []
+    var next = unsafe links
+    while let here = unsafe next {
+      // Each link has a program, whose reference is the caller's.
+      if let data = unsafe here.pointee.data {
+        let program = unsafe GTKObject(OpaquePointer(data), isOwned: true)
+        let id = unsafe g_app_info_get_id(OpaquePointer(program.object)).map { unsafe String(cString: $0) }
+        if id != "\(applicationID).desktop" { programs.append(program) }
+      }
+      unsafe next = here.pointee.next
+    }
+    return programs
+  }
+
+  private static func launch(_ program: GTKObject, _ path: String) {
+    let file = unsafe file(at: path)
     // The list holds the file during the call.
     let files = unsafe g_list_append(nil, UnsafeMutableRawPointer(file))
-    unsafe g_app_info_launch(program, files, nil, nil)
+    unsafe g_app_info_launch(OpaquePointer(program.object), files, nil, nil)
     unsafe g_list_free(files)
     unsafe g_object_unref(UnsafeMutableRawPointer(file))
   }
@@ -66,9 +115,9 @@ enum Desktop {
   private static var chooser: OpaquePointer?
 
   /// Lets the user choose a folder.
-  static func chooseFolder(in window: Widget, _ chosen: @escaping @MainActor (String) -> Void) {
+  static func chooseFolder(in window: Widget, _ title: String, _ chosen: @escaping @MainActor (String) -> Void) {
     let dialog = unsafe gtk_file_chooser_native_new(
-      translated("Open a Folder"),
+      title,
       cast(window.pointer),
       GTK_FILE_CHOOSER_ACTION_SELECT_FOLDER,
       nil,
@@ -93,7 +142,7 @@ enum Desktop {
     // The caller owns both texts.
     let text = unsafe g_file_get_path(file) ?? g_file_get_uri(file)
     defer { unsafe g_free(text) }
-    return unsafe text.map { unsafe String(cString: $0) }
+    return unsafe text.map { unsafe ByteString(cString: $0).fileText }
   }
 
   // MARK: The clipboard
@@ -105,7 +154,7 @@ enum Desktop {
   static func copy(_ items: [GalleryItem], from widget: Widget) {
     guard !items.isEmpty else { return }
     var providers: [UnsafeMutablePointer<GdkContentProvider>?] = unsafe []
-    let files = unsafe items.compactMap { unsafe $0.path.map { unsafe g_file_new_for_path($0) } }
+    let files = unsafe items.compactMap { unsafe $0.path.map { unsafe file(at: $0) } }
     if unsafe !files.isEmpty {
       var pointers: [OpaquePointer?] = unsafe files
       // The list takes references of its own; the value copies the list.
@@ -119,13 +168,18 @@ enum Desktop {
     }
     var text = GValue()
     unsafe g_value_init(&text, textType)
-    unsafe g_value_set_string(&text, items.map(\.id.text).joined(separator: "\n"))
+    unsafe g_value_set_string(&text, items.map(text(of:)).joined(separator: "\n"))
     unsafe providers.append(gdk_content_provider_new_for_value(&text))
     unsafe g_value_unset(&text)
     // The union takes the providers, and the clipboard a reference to it.
     let all = unsafe gdk_content_provider_new_union(&providers, gsize(providers.count))
     unsafe gdk_clipboard_set_content(gtk_widget_get_clipboard(widget.pointer), all)
     unsafe g_object_unref(UnsafeMutableRawPointer(all))
+  }
+
+  /// The text that stands for a picture: a path with bytes that are no text as its URI.
+  private static func text(of item: GalleryItem) -> String {
+    if let path = item.path, path.hasPrivateBytes { path.fileURI } else { item.id.text }
   }
 
   private final class Reader {

@@ -10,7 +10,7 @@ final class GalleryHeader {
   private let gridButtons: [Widget]
   private let photoButtons: [Widget]
 
-  init(title: Widget, subtitle: Widget) {
+  init(title: Widget, subtitle: Widget, isForDevelopers: Bool) {
     widget = Widget(of: gtk_header_bar_get_type())
     for label in [title, subtitle] { label.set("ellipsize", PANGO_ELLIPSIZE_MIDDLE) }
     let titles = Widget.box(GTK_ORIENTATION_VERTICAL, [title, subtitle]).aligned(GTK_ALIGN_FILL, GTK_ALIGN_CENTER)
@@ -19,22 +19,23 @@ final class GalleryHeader {
       .button(icon: icon, command.title, action: command.action, isToggle: isToggle)
     }
     let open = button(.open, "folder-open-symbolic")
-    let back = button(.back, "go-previous-symbolic")
-    let previous = button(.previous, "go-up-symbolic")
-    let next = button(.next, "go-down-symbolic")
+    let up = button(.up, "go-up-symbolic")
+    let back = button(.back, "view-grid-symbolic")
+    let previous = button(.previous, "go-previous-symbolic")
+    let next = button(.next, "go-next-symbolic")
     let search = button(.search, "system-search-symbolic", isToggle: true)
     let info = button(.info, "help-about-symbolic", isToggle: true)
     let smaller = button(.zoomOut, "zoom-out-symbolic")
     let larger = button(.zoomIn, "zoom-in-symbolic")
-    gridButtons = [open, search]
+    gridButtons = [open, up, search]
     photoButtons = [back, previous, next]
-    for child in [open, back, previous, next] { widget.add(child) }
+    for child in [open, up, back, previous, next] { widget.add(child) }
     let menu = Widget(of: gtk_menu_button_get_type())
     menu.set("icon-name", "open-menu-symbolic")
     menu.set("tooltip-text", translated("Menu"))
     menu.set("primary", true)
     menu.setAccessibleName(translated("Menu"))
-    menu.set("menu-model", GalleryMenu.make())
+    menu.set("menu-model", GalleryMenu.make(isForDevelopers: isForDevelopers))
     for child in [menu, info, search, larger, smaller] { widget.addAtEnd(child) }
   }
 
@@ -48,29 +49,73 @@ final class GalleryHeader {
 /// The menu of the header bar.
 @MainActor
 enum GalleryMenu {
-  static func make() -> Menu {
+  static func make(isForDevelopers: Bool) -> Menu {
     let menu = Menu()
-    add([.open, .paste, .reload], to: menu)
-    add([.copy, .openWith, .trash, .undo], to: menu)
-    add([.zoomFit, .zoomActual, .rotateLeft, .rotateRight, .fullscreen], to: menu)
-    let orders = [translated("By Name"), translated("Newest First"), translated("Largest First")]
+    add([.open, .up, .recursive, .paste, .reload], to: menu)
+    let file = make([[.copy, .copyTo, .moveTo, .rename, .openWith], [.trash, .delete, .undo]])
+    let view = make([
+      [.zoomFit, .zoomActual, .zoomDouble], [.rotateLeft, .rotateRight], [.pause, .previousFrame, .nextFrame],
+      [.slideshow, .fullscreen],
+    ])
+    let submenus = Menu()
+    submenus.add(translated("Picture"), submenu: file)
+    submenus.add(translated("View"), submenu: view)
+    menu.add(section: submenus)
     let choices = Menu()
-    let orderActions = ItemOrder.allCases.map { "win.order::\($0.rawValue)" }
-    add(zip(orderActions, orders), of: translated("Order"), to: choices)
-    let themes = [translated("As the Desktop"), translated("Light"), translated("Dark")]
-    let themeActions = Theme.allCases.map { "win.theme::\($0.rawValue)" }
-    add(zip(themeActions, themes), of: translated("Colours"), to: choices)
+    let orders = add("order", ItemOrder.self, of: translated("Order"), to: choices) {
+      switch $0 {
+      case .name: translated("By Name")
+      case .newest: translated("Newest First")
+      case .taken: translated("By Date Taken")
+      case .largest: translated("Largest First")
+      }
+    }
+    add([.reverse], to: orders)
+    add("kind", ItemKind.self, of: translated("Show"), to: choices) {
+      switch $0 {
+      case .all: translated("All Pictures")
+      case .photographs: translated("Photographs")
+      case .graphics: translated("Graphics")
+      case .animations: translated("Animations")
+      }
+    }
+    let slides = add("interval", SlideInterval.self, of: translated("Slideshow"), to: choices) {
+      translated("Every %s second", many: "Every %s seconds", $0.seconds)
+    }
+    add([.shuffle], to: slides)
+    add("theme", Theme.self, of: translated("Colours"), to: choices) {
+      switch $0 {
+      case .system: translated("As the Desktop")
+      case .light: translated("Light")
+      case .dark: translated("Dark")
+      }
+    }
     menu.add(section: choices)
-    add([.statistics, .origins], to: menu)
-    add([.quit], to: menu)
+    if isForDevelopers { add([.statistics, .origins], to: menu) }
+    add([.shortcuts, .about, .quit], to: menu)
+    return menu
+  }
+
+  /// Makes a menu of commands, in sections.
+  static func make(_ sections: [[Command]]) -> Menu {
+    let menu = Menu()
+    for section in sections { add(section, to: menu) }
     return menu
   }
 
   /// Adds a submenu of choices, one of which holds.
-  private static func add(_ choices: some Sequence<(String, String)>, of title: String, to menu: Menu) {
+  @discardableResult
+  private static func add<Choice: RawRepresentable<String> & CaseIterable>(
+    _ action: String,
+    _ choices: Choice.Type,
+    of title: String,
+    to menu: Menu,
+    _ name: (Choice) -> String,
+  ) -> Menu {
     let list = Menu()
-    for (action, title) in choices { list.add(title, action: action) }
+    for choice in choices.allCases { list.add(name(choice), action: "win.\(action)::\(choice.rawValue)") }
     menu.add(title, submenu: list)
+    return list
   }
 
   private static func add(_ commands: [Command], to menu: Menu) {

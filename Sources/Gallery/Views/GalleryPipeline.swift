@@ -64,15 +64,34 @@ struct GalleryPipeline {
 }
 
 extension GalleryItem {
+  /// The picture of a folder without pictures: one transparent pixel.
+  private static let nothing = Data(
+    base64Encoded: "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNgYAAAAAMAASsJTYQAAAAASUVORK5CYII="
+  )
+
   /// The request of the picture, without a size.
   var request: ImageRequest {
     var request: ImageRequest
     switch place {
     case .file(let path):
-      request = ImageRequest(.file(path))
-      // Another version of a file is another picture to the caches.
+      request =
+        path.hasPrivateBytes
+        ? ImageRequest(.closure(id: path) { try FileContents.at(ByteString(fileText: path)) })
+        : ImageRequest(.file(path))
+      // Another version of a file is another picture to the caches. The disk keeps small pictures of large files.
+      (request.cachePartition, request.storagePolicy) = (version, .automatic)
+    case .url(let text):
+      request = ImageRequest(url: text)
+      // A server that hangs is a message with a button before the user gives up.
+      request.timeouts.idle = .seconds(15)
+    case .folder(let path):
+      request = ImageRequest(
+        .closure(id: path) {
+          guard let cover = FolderListing.cover(of: path)?.path else { return Self.nothing ?? Data() }
+          return try FileContents.at(ByteString(fileText: cover))
+        }
+      )
       request.cachePartition = version
-    case .url(let text): request = ImageRequest(url: text)
     }
     request.acceptsPartial = true
     return request

@@ -5,8 +5,6 @@ import VitrineGalleryModel
 import VitrineRuntime
 
 extension GalleryWindow {
-  private static let files = WorkQueue(label: "gallery-trash", width: 1)
-
   // MARK: Actions
 
   /// Makes the window's actions, for menus and buttons.
@@ -18,6 +16,8 @@ extension GalleryWindow {
       actions[command] = action
     }
     makeChoice("order", state.order) { [weak self] in self?.setOrder($0) }
+    makeChoice("kind", ItemKind.all) { [weak self] in self?.setKind($0) }
+    makeChoice("interval", state.interval) { [weak self] in self?.state.interval = $0 }
     makeChoice("theme", state.theme) { [weak self] in self?.appearance.theme = $0 }
   }
 
@@ -31,8 +31,18 @@ extension GalleryWindow {
   }
 
   private func setOrder(_ order: ItemOrder) {
-    library.order = order
-    grid.change { $0.setOrder(order) }
+    (library.order, state.order) = (order, order)
+    sort()
+    if order == .taken { library.readDates(of: Array(grid.list.pictures)) }
+  }
+
+  private func sort() {
+    grid.change { $0.setOrder(state.order, isReversed: state.isReversed) }
+    update()
+  }
+
+  private func setKind(_ kind: ItemKind) {
+    grid.change { $0.setKind(kind) }
     update()
   }
 
@@ -45,20 +55,27 @@ extension GalleryWindow {
     for (command, action) in actions { action.set("enabled", isPossible(command)) }
   }
 
-  /// The pictures that commands are about: the open one, or the selected ones.
+  /// The pictures and folders that commands are about: the open picture, or what is selected.
   var subjects: [GalleryItem] { page == .photo ? [photo.item].compactMap(\.self) : grid.selectedItems }
 
   private func isPossible(_ command: Command) -> Bool {
     switch command {
-    case .open, .paste, .info, .fullscreen, .statistics, .origins, .quit: true
+    case .open, .paste, .info, .fullscreen, .shortcuts, .about, .quit, .reverse, .shuffle: true
+    case .statistics, .origins: isForDevelopers
+    case .up: library.sources.folders.count == 1 && library.sources.folders != ["/"]
+    case .recursive: !library.sources.folders.isEmpty
     case .search, .reload: page != .empty || !library.sources.isEmpty
     case .back: page == .photo || isFullScreen || isSearching
-    case .next, .first, .last, .previous, .zoomFit, .zoomActual: page == .photo
+    case .next, .first, .last, .previous, .zoomFit, .zoomActual, .zoomDouble: page == .photo
+    case .pause, .nextFrame, .previousFrame: page == .photo && photo.view.player != nil
+    case .openPicture: page == .grid && !subjects.isEmpty
+    case .slideshow: grid.list.pictures.count > 1
     case .rotateLeft, .rotateRight: page == .photo
     case .zoomIn: page == .photo || page == .grid && grid.cellSize < WindowState.cellSizes.last ?? 0
     case .zoomOut: page == .photo || page == .grid && grid.cellSize > WindowState.cellSizes.first ?? 0
-    case .copy: !subjects.isEmpty
-    case .trash, .openWith: subjects.contains { $0.path != nil }
+    case .copy: subjects.contains { !$0.isFolder }
+    case .trash, .openWith, .delete, .copyTo, .moveTo: subjects.contains { $0.path != nil }
+    case .rename: subjects.count == 1 && subjects[0].path != nil
     case .undo: history.canUndo
     case .selectAll: page == .grid
     }
@@ -69,21 +86,47 @@ extension GalleryWindow {
     guard isPossible(command) else { return false }
     switch command {
     case .quit: window.close()
-    case .open: Desktop.chooseFolder(in: window) { [weak self] in _ = self?.library.open([$0]) }
+    case .open:
+      Desktop.chooseFolder(in: window, translated("Open a Folder")) { [weak self] in _ = self?.library.open([$0]) }
+    case .up: goUp()
+    case .recursive:
+      state.isRecursive.toggle()
+      setSwitch(.recursive, state.isRecursive)
+      library.isRecursive = state.isRecursive
+      library.reload()
+    case .openPicture: if let item = subjects.first { open(item) }
     case .back: goBack()
     case .next: move(by: 1)
     case .previous: move(by: -1)
     case .first: move(to: 0)
-    case .last: move(to: grid.list.visible.count - 1)
+    case .last: move(to: grid.list.pictures.count - 1)
     case .zoomIn, .zoomOut: zoom(isIn: command == .zoomIn)
     case .zoomFit: photo.view.zoomToFit()
     case .zoomActual: photo.view.zoom(to: 1)
+    case .zoomDouble: photo.view.zoom(to: 2)
+    case .pause: setPause(!isPaused)
+    case .nextFrame: step(by: 1)
+    case .previousFrame: step(by: -1)
     case .rotateLeft: photo.view.rotate(quarters: -1)
     case .rotateRight: photo.view.rotate(quarters: 1)
     case .copy: copy()
     case .paste: Desktop.paste(into: window) { [weak self] in self?.add($0) }
     case .trash: Task { await moveToTrash() }
     case .undo: Task { await undo() }
+    case .rename: rename()
+    case .delete: deleteForGood()
+    case .copyTo: transfer(isMove: false)
+    case .moveTo: transfer(isMove: true)
+    case .shortcuts: Help.showShortcuts(in: window)
+    case .about: Help.showAbout(in: window)
+    case .slideshow: slideshow.toggle()
+    case .shuffle:
+      state.shuffles.toggle()
+      setSwitch(.shuffle, state.shuffles)
+    case .reverse:
+      state.isReversed.toggle()
+      setSwitch(.reverse, state.isReversed)
+      sort()
     case .reload: library.reload()
     case .openWith: if let path = subjects.compactMap(\.path).first { Desktop.openWith(path, in: window) }
     case .selectAll: grid.select(SelectedItems(Set(grid.list.visible.map(\.id))))
@@ -98,8 +141,36 @@ extension GalleryWindow {
     return true
   }
 
+  /// Opens the folder above, and selects the former folder in it.
+  private func goUp() {
+    guard let folder = library.sources.folders.first, let slash = folder.lastIndex(of: "/") else { return }
+    if page == .photo { showGrid() }
+    let above = slash == folder.startIndex ? "/" : String(folder[..<slash])
+    let opening = library.open([above])
+    Task {
+      await opening.value
+      grid.show(ItemID(folder))
+    }
+  }
+
+  /// Plays or pauses the animations.
+  func setPause(_ isPaused: Bool) {
+    self.isPaused = isPaused
+    photo.view.plays = !isPaused
+    setSwitch(.pause, isPaused)
+  }
+
+  /// Shows another frame of the animation, which stays.
+  private func step(by distance: Int) {
+    guard let player = photo.view.player else { return }
+    setPause(true)
+    photo.view.step(player, by: distance)
+  }
+
   private func goBack() {
-    if isFullScreen {
+    if slideshow.isRunning {
+      slideshow.stop()
+    } else if isFullScreen {
       window.set("fullscreened", false)
     } else if page == .photo {
       showGrid()
@@ -116,61 +187,8 @@ extension GalleryWindow {
   }
 
   private func copy() {
-    Desktop.copy(subjects, from: window)
-    toast.show(translated("%s picture copied", many: "%s pictures copied", subjects.count))
-  }
-
-  // MARK: The trash
-
-  /// Moves the open photograph, or the selected ones, to the trash, and goes on with the next one.
-  private func moveToTrash() async {
-    let paths = subjects.compactMap(\.path)
-    let trash = Desktop.trash
-    let outcome = try? await Self.files.run { _ in
-      var (gone, files, problem): ([String], [TrashedFile], TrashError?) = ([], [], nil)
-      for path in paths {
-        do throws(TrashError) {
-          if let file = try trash.take(path) { files.append(file) }
-          gone.append(path)
-        } catch {
-          problem = error
-        }
-      }
-      return (gone, files, problem)
-    }
-    guard let (gone, files, problem) = outcome else { return }
-    history.add(files)
-    await library.filesChanged(gone)
-    if let problem {
-      toast.show(translated("It cannot be moved to the trash: %s", problem.description), canUndo: !files.isEmpty)
-    } else if let name = gone.first?.split(separator: "/").last, gone.count == 1 {
-      toast.show(translated("“%s” is in the trash", String(name)), canUndo: !files.isEmpty)
-    } else {
-      let text = translated("%s picture is in the trash", many: "%s pictures are in the trash", gone.count)
-      toast.show(text, canUndo: !files.isEmpty)
-    }
-    update()
-  }
-
-  /// Puts back what was moved to the trash last.
-  private func undo() async {
-    guard let files = history.takeLast() else { return }
-    let problem = try? await Self.files.run { _ -> TrashError? in
-      var problem: TrashError?
-      for file in files {
-        do throws(TrashError) {
-          try Trash.putBack(file)
-        } catch {
-          problem = error
-        }
-      }
-      return problem
-    }
-    toast.hide()
-    if let problem = problem ?? nil { toast.show(translated("It cannot be put back: %s", problem.description)) }
-    await library.filesChanged(files.map(\.original))
-    let back = files.compactMap { grid.list[ItemID($0.original)] }
-    guard let first = back.first else { return update() }
-    if page == .photo { open(first) } else { grid.select(SelectedItems(Set(back.map(\.id)))) }
+    let pictures = subjects.filter { !$0.isFolder }
+    Desktop.copy(pictures, from: window)
+    toast.show(translated("%s picture copied", many: "%s pictures copied", pictures.count))
   }
 }

@@ -21,14 +21,17 @@ final class GalleryWindow {
   let toast = Toast()
   let library: Library
   let appearance: Appearance
-  /// The files that were moved to the trash.
-  var history = TrashHistory()
+  /// The changes of files that can be undone.
+  var history = FileHistory()
   var actions: [Command: Action] = [:]
+  /// Called when the window closes.
+  var onClose: () -> Void = {}
   /// Called once, when all pictures on the first screen are there.
   var onFirstScreen: () -> Void = {}
   private(set) var page = Page.empty
   private(set) var isFullScreen = false
   var state: WindowState
+  let application: Application
   private let statePath: String
   private let parts: GalleryPipeline
   private let stack: Widget
@@ -39,6 +42,14 @@ final class GalleryWindow {
   private let legend: Widget
   private let emptyText: Widget
   private let header: GalleryHeader
+  private let path: PathBar
+  private let controls: FullScreenControls
+  private let menu: ContextMenu
+  private(set) lazy var slideshow = Slideshow(self)
+  /// True if animations stand still.
+  var isPaused = false
+  /// True if the window has what helps to develop it.
+  let isForDevelopers: Bool
   private var isClosed = false
 
   init(
@@ -47,8 +58,10 @@ final class GalleryWindow {
     _ library: Library,
     _ state: WindowState,
     statePath: String,
+    isForDevelopers: Bool,
   ) {
     (self.library, self.state, self.statePath, self.parts) = (library, state, statePath, parts)
+    (self.application, self.isForDevelopers) = (application, isForDevelopers)
     appearance = Appearance(state.theme)
     Style.load()
     window = application.window(title: translated("Gallery"), width: state.width, height: state.height)
@@ -68,11 +81,18 @@ final class GalleryWindow {
     // Both are what their names say.
     unsafe gtk_search_bar_connect_entry(cast(searchBar.pointer), cast(searchEntry.pointer))
     legend = Self.makeLegend()
-    header = GalleryHeader(title: title, subtitle: subtitle)
+    header = GalleryHeader(title: title, subtitle: subtitle, isForDevelopers: isForDevelopers)
+    path = PathBar { [weak library] in _ = library?.open([$0]) }
+    controls = FullScreenControls(over: photo.widget)
+    menu = ContextMenu(in: stack)
     layOut()
     connectParts()
     makeActions()
-    grid.change { $0.setOrder(state.order) }
+    setSwitch(.reverse, state.isReversed)
+    setSwitch(.shuffle, state.shuffles)
+    setSwitch(.recursive, state.isRecursive)
+    library.isRecursive = state.isRecursive
+    grid.change { $0.setOrder(state.order, isReversed: state.isReversed) }
     setInfo(isShown: state.showsInfo)
     if state.isMaximized { window.set("maximized", true) }
     update()
@@ -80,9 +100,9 @@ final class GalleryWindow {
 
   private func layOut() {
     window.set("titlebar", header.widget)
-    let column = Widget.box(GTK_ORIENTATION_VERTICAL, [searchBar, stack]).expands()
+    let column = Widget.box(GTK_ORIENTATION_VERTICAL, [searchBar, path.widget, stack]).expands()
     let overlay = Widget(of: gtk_overlay_get_type())
-    overlay.add(column).add(statistics.widget).add(legend).add(toast.widget)
+    overlay.add(column).add(statistics.widget).add(legend).add(controls.widget).add(toast.widget)
     window.add(.box(GTK_ORIENTATION_HORIZONTAL, [overlay.expands(), info.widget]))
   }
 
@@ -90,6 +110,8 @@ final class GalleryWindow {
     grid.onOpen = { [weak self] in self?.open($0) }
     grid.onSelect = { [weak self] in self?.update() }
     grid.onLeave = { [weak self] in self?.leaveGrid(forwards: $0) ?? false }
+    grid.onMenu = { [weak self] widget, place in self?.menu.show(ContextMenu.ofCell, over: widget, at: place) }
+    photo.widget.onClick(button: 3) { [weak self] click in self?.showMenu(at: (click.x, click.y)) }
     grid.onZoom = { [weak self] in self?.updateActions() }
     grid.onFirstScreen = { [weak self] in self?.onFirstScreen() }
     photo.onChange = { [weak self] in self?.update() }
@@ -102,6 +124,7 @@ final class GalleryWindow {
       "close-request",
       answering: { [weak self] () -> Bool in
         self?.close()
+        self?.onClose()
         return false
       },
     )
@@ -110,6 +133,9 @@ final class GalleryWindow {
       self?.photographKey(key, modifiers) ?? false
     }
     window.onKey(GTK_PHASE_BUBBLE) { [weak self] key, modifiers in
+      if Int32(key) == GDK_KEY_Menu || Int32(key) == GDK_KEY_F10 && modifiers.rawValue & GDK_SHIFT_MASK.rawValue != 0 {
+        return self?.showMenu() ?? false
+      }
       guard let command = Command.of(key, modifiers) else { return false }
       return self?.perform(command) ?? false
     }
@@ -120,6 +146,7 @@ final class GalleryWindow {
 
   /// Opens a photograph; the picture of its cell stands for it until it is there.
   func open(_ item: GalleryItem) {
+    if case .folder(let path) = item.place { return _ = library.open([path]) }
     let pixels = grid.pixels(of: item.id)
     show(.photo)
     photo.show(item, placeholder: pixels)
@@ -138,6 +165,8 @@ final class GalleryWindow {
 
   private func show(_ new: Page) {
     page = new
+    if new != .photo { slideshow.stop() }
+    controls.isActive = isFullScreen && new == .photo
     parts.makeRoom(forPhotograph: new == .photo)
     let child =
       switch new {
@@ -150,14 +179,20 @@ final class GalleryWindow {
 
   /// Goes on by so many photographs; at the ends it stays.
   func move(by distance: Int) {
-    guard let id = photo.item?.id, let position = grid.list.position(of: id) else { return }
-    move(to: position + distance)
+    if let position = position(of: photo.item) { move(to: position + distance) }
   }
 
+  /// The position of a photograph among the pictures.
+  func position(of item: GalleryItem?) -> Int? {
+    guard let item, let position = grid.list.position(of: item.id) else { return nil }
+    return position - grid.list.pictures.startIndex
+  }
+
+  /// Goes to the photograph at a position among the pictures, or to the nearest one.
   func move(to position: Int) {
-    let all = grid.list.visible
+    let all = grid.list.pictures
     guard !all.isEmpty else { return }
-    let item = all[min(max(position, 0), all.count - 1)]
+    let item = all[all.startIndex + min(max(position, 0), all.count - 1)]
     guard item.id != photo.item?.id else { return }
     photo.show(item, placeholder: grid.pixels(of: item.id))
     photo.view.focus()
@@ -165,16 +200,29 @@ final class GalleryWindow {
 
   private func neighbours(of item: GalleryItem) -> [GalleryItem] {
     guard let position = grid.list.position(of: item.id) else { return [] }
-    let all = grid.list.visible
+    let all = grid.list.pictures
     return [1, -1, 2].compactMap { all.indices.contains(position + $0) ? all[position + $0] : nil }
   }
 
   private func photographKey(_ key: UInt32, _ modifiers: GdkModifierType) -> Bool {
     let others = GDK_CONTROL_MASK.rawValue | GDK_ALT_MASK.rawValue
     guard modifiers.rawValue & others == 0,
-      let command = Command.ofPhotograph(key, isFitting: photo.view.isFitting)
+      let command = Command.ofPhotograph(
+        key,
+        isFitting: photo.view.isFitting,
+        isRightToLeft: window.isRightToLeft,
+      )
     else { return false }
     return perform(command)
+  }
+
+  /// Opens the menu of the selected or the open pictures; returns `false` if there are none.
+  @discardableResult
+  private func showMenu(at place: (x: Double, y: Double)? = nil) -> Bool {
+    if page == .grid { return grid.openMenu() }
+    guard page == .photo else { return false }
+    menu.show(ContextMenu.ofPhotograph, over: photo.widget, at: place)
+    return true
   }
 
   // MARK: The library
@@ -184,6 +232,7 @@ final class GalleryWindow {
     switch change {
     case .replaced(let items, let opened, let problems):
       grid.change { $0.replace(with: items) }
+      if state.order == .taken { library.readDates(of: Array(grid.list.pictures)) }
       if let problem = problems.first { toast.show(problem) }
       if let item = opened.flatMap({ grid.list[$0] }) { return open(item) }
       if page == .photo, let item = photo.item.flatMap({ grid.list[$0.id] }) {
@@ -197,7 +246,9 @@ final class GalleryWindow {
       if let problem = problems.first { toast.show(problem) }
     case .updated(let removed, let items):
       let leaving = Set(removed).filter { grid.list[$0] != nil }
-      let changed = Set(items.filter { grid.list[$0.id] != nil && grid.list[$0.id] != $0 }.map(\.id))
+      let changed = Set(
+        items.filter { item in grid.list[item.id].map { $0.version != item.version } ?? false }.map(\.id)
+      )
       leave(leaving)
       grid.change { $0.update(removing: removed, adding: items) }
       grid.reload(changed)
@@ -294,6 +345,8 @@ final class GalleryWindow {
     window.setClass("fullscreen", isFullScreen)
     setSwitch(.fullscreen, isFullScreen)
     info.widget.isShown = state.showsInfo && !isFullScreen
+    controls.isActive = isFullScreen && page == .photo
+    if !isFullScreen { slideshow.stop() }
   }
 
   // MARK: Title and state
@@ -303,35 +356,37 @@ final class GalleryWindow {
     let list = grid.list
     let (name, detail): (String, String)
     if page == .photo, let item = photo.item {
-      let position = list.position(of: item.id).map { translated("%s of %s", "\($0 + 1)", "\(list.visible.count)") }
+      let position = position(of: item).map { translated("%s of %s", "\($0 + 1)", "\(list.pictures.count)") }
       let zoom = photo.view.isFitting ? nil : "\(Int((photo.view.zoom * 100).rounded())) %"
       (name, detail) = (item.name, [position, zoom].compactMap(\.self).joined(separator: " · "))
     } else {
-      let folder = library.sources.folders.first?.split(separator: "/").last.map(String.init)
+      let folder = library.sources.folders.first?.split(separator: "/").last.map { String($0).readablePath }
       name = folder ?? (list.count == 0 ? translated("Gallery") : translated("Pictures"))
-      let count = translated("%s picture", many: "%s pictures", list.visible.count)
+      let count = translated("%s picture", many: "%s pictures", list.pictures.count)
       let chosen = grid.selectedItems.count
       detail = chosen > 1 ? "\(count), \(translated("%s selected", "\(chosen)"))" : count
     }
     title.text = name
     subtitle.text = detail
+    controls.name(name)
+    path.show(page == .photo || library.sources.folders.count != 1 ? nil : library.sources.folders[0])
     window.set("title", name)
     emptyText.text =
       library.sources.isEmpty
       ? translated("Open a folder, or drop pictures here") : translated("There are no pictures here")
     header.update(page)
     let view = page == .photo ? photo.view : nil
-    info.show(view == nil ? grid.selectedItems.first : photo.item, view?.origin, view?.damage)
+    info.show(view == nil ? grid.selectedItems.first : photo.item, view?.origin, view?.damage, view?.error)
     updateActions()
   }
 
   private func close() {
     isClosed = true
+    slideshow.stop()
     let (width, height): (Int, Int) = (window.get("default-width") ?? 0, window.get("default-height") ?? 0)
     if width > 0, height > 0 { (state.width, state.height) = (width, height) }
     state.isMaximized = window.get("maximized") ?? false
     state.cellSize = grid.cellSize
-    state.order = grid.list.order
     state.theme = appearance.theme
     // A few bytes; without them, the next window has its default size.
     try? state.write(to: statePath)

@@ -14,6 +14,8 @@ final class GridPage {
   var onSelect: () -> Void = {}
   /// Called when Tab (`true`) or Shift and Tab (`false`) leave the grid; returns `true` if something else has the keyboard.
   var onLeave: (Bool) -> Bool = { _ in false }
+  /// Called when a menu is wanted, at a place of a widget of the grid.
+  var onMenu: (Widget, (x: Double, y: Double)?) -> Void = { _, _ in }
   /// Called when the wheel has changed the size of the pictures.
   var onZoom: () -> Void = {}
   /// Called once, when all pictures on the first screen are there.
@@ -61,6 +63,9 @@ final class GridPage {
       switch Int32(key) {
       case GDK_KEY_Tab where modifiers.rawValue & GDK_SHIFT_MASK.rawValue == 0: self?.onLeave(true) ?? false
       case GDK_KEY_Tab, GDK_KEY_ISO_Left_Tab: self?.onLeave(false) ?? false
+      // After the wheel, GTK would look for a cell that it has recycled.
+      case GDK_KEY_Home, GDK_KEY_KP_Home: self?.go(toEnd: false, modifiers) ?? false
+      case GDK_KEY_End, GDK_KEY_KP_End: self?.go(toEnd: true, modifiers) ?? false
       default: false
       }
     }
@@ -221,6 +226,16 @@ final class GridPage {
     }
   }
 
+  /// Selects the first or the last picture; returns `false` for keys that the grid itself uses.
+  private func go(toEnd: Bool, _ modifiers: GdkModifierType) -> Bool {
+    let others = GDK_CONTROL_MASK.rawValue | GDK_SHIFT_MASK.rawValue | GDK_ALT_MASK.rawValue
+    guard modifiers.rawValue & others == 0, let item = toEnd ? list.visible.last : list.visible.first else {
+      return false
+    }
+    show(item.id)
+    return true
+  }
+
   private func scrollAndFocus(_ id: ItemID) {
     scroll(to: id)
     // The grid itself gives the keyboard to the cell that had it before.
@@ -246,6 +261,23 @@ final class GridPage {
     onOpen(list.visible[position])
   }
 
+  // MARK: Menus
+
+  /// Opens the menu of the selected pictures; returns `false` if none is selected.
+  func openMenu() -> Bool {
+    guard let first = selectedItems.first else { return false }
+    let cell = liveCells.first { $0.id == first.id && $0.isOnScreen }
+    onMenu(cell?.widget ?? widget, nil)
+    return true
+  }
+
+  /// Opens the menu over a cell, whose picture is selected unless several are.
+  private func openMenu(over cell: GalleryCell, at place: (x: Double, y: Double)) {
+    guard let id = cell.id else { return }
+    if !selected.ids.contains(id) { select(SelectedItems([id])) }
+    onMenu(cell.widget, place)
+  }
+
   // MARK: Cells
 
   private func makeFactory() {
@@ -265,6 +297,7 @@ final class GridPage {
       let gallery = GalleryCell(cell, size: size)
       gallery.onOpen = { self?.open(at: $0) }
       gallery.onContent = { self?.contentChanged() }
+      gallery.onMenu = { [weak gallery] in if let gallery { self?.openMenu(over: gallery, at: $0) } }
       self?.keep(gallery)
       cell.onBind = { [weak self] cell in
         // The closure keeps the cell's other widgets.

@@ -16,6 +16,7 @@ final class InfoPanel {
   private var facts: PhotoFacts?
   private var freshness: PhotoFreshness?
   private var damage: ImageError?
+  private var error: LoadError?
   private var reading: Task<Void, Never>?
   /// True if the place of the photograph is shown; it is asked for each time.
   private var showsPlace = false
@@ -35,8 +36,13 @@ final class InfoPanel {
   isolated deinit { reading?.cancel() }
 
   /// Shows the facts about a photograph; nothing is read while the panel is hidden.
-  func show(_ item: GalleryItem?, _ origin: (ImageResponse.Origin, isStale: Bool)?, _ damage: ImageError?) {
-    (self.origin, self.damage) = (origin, damage)
+  func show(
+    _ item: GalleryItem?,
+    _ origin: (ImageResponse.Origin, isStale: Bool)?,
+    _ damage: ImageError?,
+    _ error: LoadError?,
+  ) {
+    (self.origin, self.damage, self.error) = (origin, damage, error)
     guard widget.isShown else {
       shown = nil
       return
@@ -45,7 +51,7 @@ final class InfoPanel {
     reading?.cancel()
     (shown, facts, freshness, showsPlace) = (item, nil, nil, false)
     fill()
-    guard let item else { return }
+    guard let item, !item.isFolder else { return }
     let pipeline = pipeline
     reading = Task { [weak self] in
       let facts = try? await Self.read(item, pipeline)
@@ -84,6 +90,7 @@ final class InfoPanel {
     add(translated("Name"), item.name)
     add(item.path == nil ? translated("Server") : translated("Folder"), item.container)
     if let damage { add(translated("Damaged"), damage.detail) }
+    if let error { add(translated("Problem"), error.detail) }
     for fact in facts?.facts ?? [] { add(Self.title(fact.kind), fact.text) }
     if let origin { add(translated("Loaded from"), Self.text(origin.0, isStale: origin.isStale)) }
     addFreshness()

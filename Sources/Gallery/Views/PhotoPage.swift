@@ -48,7 +48,7 @@ final class PhotoPage {
 
   private func changed() {
     if let error = view.error, item != nil {
-      message.text = "\(error)"
+      message.text = error.shortText
       message.isShown = true
     } else if view.damage != nil, item != nil {
       message.text = translated("The file is damaged; a part of the picture is missing")

@@ -20,6 +20,8 @@ final class PhotographView {
     photograph = ZoomPicture(pipeline)
     photograph.showsProgress = true
     photograph.showsRetry = true
+    photograph.hasChequerboard = true
+    photograph.outline = PixelColor(red: 128, green: 128, blue: 128, alpha: 90)
     photograph.memoryLimit = GalleryPipeline.photographLimit
     photograph.zoomDescription = { "\(Int(($0 * 100).rounded())) %" }
     widget = Widget(photograph)
@@ -93,6 +95,16 @@ final class PhotographView {
   var plays: Bool {
     get { photograph.plays }
     set { photograph.plays = newValue }
+  }
+
+  /// Shows another frame once it is decoded; from the last one it goes on with the first.
+  func step(_ player: AnimationPlayer, by distance: Int) {
+    let count = player.image.frameCount
+    let index = ((player.frameIndex + distance) % count + count) % count
+    Task {
+      _ = try? await player.image.frame(at: index)
+      _ = try? player.seek(to: index)
+    }
   }
 
   // MARK: Zoom

@@ -67,7 +67,7 @@ private struct Explainer {
     explanation = Explanation(request, now: context.clock.now)
     explanation.interceptorCount = context.configuration.interceptors.count
     let unused = CacheAccess.all.subtracting(context.caches(of: request))
-    explanation.unusedCaches = request.keys.url == nil ? unused.intersection(.memory) : unused
+    explanation.unusedCaches = request.isStorable ? unused : unused.intersection(.memory)
   }
 
   private var now: Date { explanation.now }

@@ -161,6 +161,9 @@ public struct ImageRequest: Sendable {
   }
 
   /// The forms of the image that are stored in the data cache; defaults to `nil`, the pipeline's policy.
+  ///
+  /// Images of a file are stored only if this is set, and ``cachePartition`` names the version of the file, such as its
+  /// time of change: an image of that version is then read in place of the file. The file's bytes are never stored.
   public var storagePolicy: StoragePolicy? {
     get { shared.fields.storagePolicy }
     set { change(keepsKeys: true) { $0.storagePolicy = newValue } }
@@ -200,7 +203,8 @@ public struct ImageRequest: Sendable {
     set { change { $0.significantHeaders = newValue } }
   }
 
-  /// The user or group for whom the image is loaded: different partitions never share a response; defaults to `nil`.
+  /// The user or group for whom the image is loaded, or the version of a file: different partitions never share a
+  /// response; defaults to `nil`.
   public var cachePartition: String? {
     get { shared.fields.cachePartition }
     set { change { $0.cachePartition = newValue } }

@@ -53,7 +53,7 @@ public struct ImageSource: Sendable {
 
   /// A file, by its path.
   ///
-  /// It is read each time and never stored in the disk cache.
+  /// It is read each time, and never stored in the disk cache; its images are if ``ImageRequest/storagePolicy`` is set.
   public static func file(_ path: String) -> ImageSource { ImageSource(kind: .file(path, isURL: false)) }
 
   /// A file that came with the program, by its name or its path within the program's own files.

@@ -296,7 +296,8 @@ final class CacheWriter: Sendable {
       return
     }
     let (isProcessed, isResized) = (!request.processors.isEmpty, request.isChanged)
-    guard !request.keepsEncodedData, request.keys.url != nil, !isOutdated(made),
+    guard !request.keepsEncodedData, request.isStorable, !isOutdated(made),
+      image.contentID != .none || request.keys.url == nil,
       storage(of: request).storesFinished(image, isProcessed: isProcessed, isResized: isResized),
       delegate?.storesFinished(ImageResponse(image, from: origin), for: request) ?? true
     else { return }
@@ -386,7 +387,7 @@ final class CacheWriter: Sendable {
 extension StoragePolicy {
   /// Returns `true` if the finished image is stored.
   func storesFinished(_ image: LoadedImage, isProcessed: Bool, isResized: Bool) -> Bool {
-    guard isProcessed || isResized, image.validity.isKept, image.contentID != .none else { return false }
+    guard isProcessed || isResized, image.validity.isKept else { return false }
     switch self {
     case .original: return false
     case .finished, .both: return true
@@ -401,11 +402,19 @@ extension StoragePolicy {
 
   /// Returns `true` if a finished image may be on disk after some of the request's processors.
   func looksForFinished(_ request: ImageRequest, step: Int) -> Bool {
-    self != .original && !request.keepsEncodedData && request.isChanged(before: step) && request.keys.url != nil
+    self != .original && !request.keepsEncodedData && request.isChanged(before: step) && request.isStorable
   }
 }
 
 extension ImageRequest {
+  /// A Boolean value that indicates whether the disk may keep images of the source: of a URL, or of a file whose version
+  /// the request names.
+  var isStorable: Bool {
+    guard keys.url == nil else { return true }
+    guard case .file = source.kind else { return false }
+    return storagePolicy != nil && cachePartition?.isEmpty == false
+  }
+
   /// A Boolean value that indicates whether the request selects a size or a later frame, or has processors.
   var isChanged: Bool { isChanged(before: processors.count) }
 

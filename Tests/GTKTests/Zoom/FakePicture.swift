@@ -48,6 +48,7 @@ final class FakePicture: TileProviding {
     height: Int,
     isAutomatic: Bool = true,
     hasAlpha: Bool = false,
+    frameCount: Int = 1,
     isVector: Bool = false,
     orientation: Orientation = .up,
     color: @escaping Color,
@@ -60,6 +61,7 @@ final class FakePicture: TileProviding {
       orientation: orientation,
     )
     (info.hasAlpha, info.isVector) = (hasAlpha, isVector)
+    (info.frameCount, info.duration) = (frameCount, frameCount > 1 ? 1 : 0)
     self.info = info
     grid = TileGrid(width: width, height: height, finest: isVector ? -4 : 0)
     self.color = color
@@ -178,7 +180,7 @@ final class FakeOpener: PictureOpening {
     var opened: [String] = []
     var forgotten: [String] = []
     var variant: CachedVariant?
-    var animations: [String: @Sendable (_ width: Int, _ height: Int) -> AnimatedImage] = [:]
+    var animations: [String: AnimatedImage] = [:]
     var animationSizes: [TargetSize?] = []
   }
 
@@ -201,20 +203,21 @@ final class FakeOpener: PictureOpening {
     set { state.withLock { $0.variant = newValue } }
   }
 
-  /// The animations by name, and the sizes that were asked for.
-  var animations: [String: @Sendable (_ width: Int, _ height: Int) -> AnimatedImage] {
+  /// The animations by name.
+  var animations: [String: AnimatedImage] {
     get { state.withLock { $0.animations } }
     set { state.withLock { $0.animations = newValue } }
   }
+  /// The sizes in which animations were asked for.
   var animationSizes: [TargetSize?] { state.withLock { $0.animationSizes } }
 
   func animation(_ request: ImageRequest) async throws(LoadError) -> AnimatedImage? {
-    let make = state.withLock { state in
+    let animation = state.withLock { state in
       state.animationSizes.append(request.size)
       return state.animations[request.label]
     }
-    guard let make, let size = request.size, let width = size.width, let height = size.height else { throw LoadError(.fetchFailed, .fetch, request.label, "failed") }
-    return make(Int(width), Int(height))
+    guard let animation else { throw LoadError(.fetchFailed, .fetch, request.label, "failed") }
+    return animation
   }
 
   func open(
