@@ -216,7 +216,7 @@ environment = dict(os.environ, HOME=str(home), LC_ALL="C.UTF-8")
 for name in ("XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME"):
     environment.pop(name, None)
 manager = subprocess.Popen(["openbox"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-program = subprocess.Popen([sys.argv[1], "--new-instance", "--times", str(folder)], stdout=subprocess.PIPE, text=True,
+program = subprocess.Popen([sys.argv[1], "--new-instance", "--times", "--developer", str(folder)], stdout=subprocess.PIPE, text=True,
                            env=environment)
 application = None
 try:

@@ -3,8 +3,9 @@
 
 `gallery-session.py PROGRAM FOLDER`: opens a folder of pictures made from those of FOLDER, goes on 50 times, zooms, pans,
 fills the screen, moves to the trash, undoes, goes back, searches, changes a file, opens and closes 50 times. All the while
-the pixels of the display are compared with the files: the picture must be that of the title, and sharp in the end. The
-screenshots are in .build/gallery-session, to be looked at.
+the pixels of the display are compared with the files: the picture must be that of the title, and sharp in the end. Then
+animations of each format are opened 20 times each, and must move. The screenshots are in .build/gallery-session, to be
+looked at. A warning of GTK's is a fault.
 """
 import ctypes
 import os
@@ -112,18 +113,34 @@ def make_pictures(source, target):
 
 
 class Session:
-    def __init__(self, program, folder):
+    def __init__(self, program, folder, compares=True):
         self.folder = folder
         self.files = {path.name: path for path in sorted(folder.iterdir())}
-        self.load()
+        if compares:
+            self.load()
         self.area = None
         self.log = open(output / "log.txt", "w+")
         started = time.monotonic()
-        self.process = subprocess.Popen([program, "--new-instance", "--times", str(folder)], stdout=self.log, stderr=self.log)
+        self.process = subprocess.Popen([program, "--new-instance", "--times", "--developer", str(folder)], stdout=self.log, stderr=self.log)
         self.wait(lambda: "first screen" in (output / "log.txt").read_text(), "the first screen")
         print(f"the first screen came after {time.monotonic() - started:.2f} s", flush=True)
         self.window = int(do("search", "--sync", "--onlyvisible", "--pid", self.process.pid).split()[-1])
         do("windowactivate", "--sync", self.window)
+
+    def close(self):
+        do("key", "ctrl+q")
+        try:
+            status = self.process.wait(LIMIT)
+            if status != 0:
+                fault(f"the gallery ended with {status}")
+        except subprocess.TimeoutExpired:
+            fault("the gallery does not end")
+            self.process.kill()
+        self.log.seek(0)
+        text = self.log.read()
+        print(text, end="")
+        if "WARNING" in text or "CRITICAL" in text:
+            fault("GTK warns")
 
     def load(self):
         self.pictures = {name: Image.open(path).convert("RGB") for name, path in self.files.items()}
@@ -417,17 +434,59 @@ def main():
     if after > before + GROWTH:
         fault(f"50 rounds of opening and closing took {after - before:.1f} MB")
 
-    do("key", "ctrl+q")
-    try:
-        status = session.process.wait(LIMIT)
-        if status != 0:
-            fault(f"the gallery ended with {status}")
-    except subprocess.TimeoutExpired:
-        fault("the gallery does not end")
-        session.process.kill()
-    session.log.seek(0)
-    print(session.log.read(), end="")
+    session.close()
+    animations(sys.argv[1])
     print(f"{len(faults)} faults; the screenshots are in .build/gallery-session")
+
+
+def make_animations(target):
+    """Writes an animation of each format: three frames of one colour each, or what the tests have."""
+    target.mkdir(parents=True)
+    frames = [Image.new("RGB", (400, 300), color) for color in ((200, 40, 40), (40, 200, 40), (40, 40, 200))]
+    for name, more in (("1.gif", {}), ("2.apng", {"format": "PNG"}), ("3.webp", {})):
+        frames[0].save(target / name, save_all=True, append_images=frames[1:], duration=200, loop=0, **more)
+    for number, name in enumerate(("animated.avif", "animated.jxl"), 4):
+        shutil.copy(pathlib.Path("Tests/CodecTests/Fixtures") / name, target / f"{number}.{name.split('.')[1]}")
+
+
+def animations(program):
+    folder = output / "animations"
+    make_animations(folder)
+    session = Session(program, folder, compares=False)
+    names = sorted(path.name for path in folder.iterdir())
+    do("key", "Home", "Return")
+
+    def moves(step):
+        """Waits for a second picture in the middle of the display."""
+        seen = set()
+
+        def has_moved():
+            seen.add(display.grab()[HEIGHT // 2 - 40:HEIGHT // 2 + 40, WIDTH // 2 - 40:WIDTH // 2 + 40].tobytes())
+            return len(seen) >= 3
+
+        return session.wait(has_moved, step)
+
+    count = 0
+    for number in range(20):
+        for name in names:
+            session.wait(lambda: session.title() == name, f"the title {name}")
+            count += moves(f"the motion of {name} in round {number}")
+            if number == 0:
+                Image.fromarray(display.grab()).save(output / f"animation-{name}.png")
+            # Next, by the grid, and in full screen.
+            if number % 3 == 1:
+                do("key", "Escape")
+                session.wait(lambda: session.title() == folder.name, "the grid")
+                do("key", "Return")
+                session.wait(lambda: session.title() == name, f"the title {name} again")
+                moves(f"the motion of {name} after the grid in round {number}")
+            if number % 3 == 2:
+                do("key", "F11")
+                moves(f"the motion of {name} in full screen in round {number}")
+                do("key", "F11")
+            do("key", "Home" if name == names[-1] else "Right")
+    print(f"animations moved {count} of {20 * len(names)} times", flush=True)
+    session.close()
 
 
 runtime = tempfile.mkdtemp()

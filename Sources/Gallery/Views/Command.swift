@@ -113,8 +113,8 @@ enum Command: String, CaseIterable {
     case .fullscreen: "F11"
     case .slideshow: "F6"
     case .pause: "k"
-    case .nextFrame: "period"
-    case .previousFrame: "comma"
+    case .nextFrame: "l"
+    case .previousFrame: "j"
     case .statistics: "<Control><Shift>s"
     case .origins: "<Control><Shift>o"
     }
@@ -187,8 +187,8 @@ enum Command: String, CaseIterable {
     case GDK_KEY_1, GDK_KEY_KP_1: .zoomActual
     case GDK_KEY_2, GDK_KEY_KP_2: .zoomDouble
     case GDK_KEY_k: .pause
-    case GDK_KEY_period: .nextFrame
-    case GDK_KEY_comma: .previousFrame
+    case GDK_KEY_l: .nextFrame
+    case GDK_KEY_j: .previousFrame
     case GDK_KEY_f: .fullscreen
     case GDK_KEY_i: .info
     default: nil
