@@ -15,6 +15,54 @@ class WidgetTestCase: XCTestCase {
       return true
     }
     if !hasDisplay { throw XCTSkip("there is no display; make test runs this under Xvfb") }
+    Warnings.begin()
+  }
+
+  /// GTK warns of a widget that is used wrongly, and goes on.
+  override func tearDown() {
+    XCTAssertEqual(Warnings.take(), [])
+    super.tearDown()
+  }
+}
+
+/// The warnings of GTK and its libraries.
+private enum Warnings {
+  private static let texts = Lock<[String]>([])
+  private static let isListening: Bool = {
+    // GLib allows one writer for the life of a program.
+    unsafe g_log_set_writer_func(
+      { level, fields, count, _ in
+        let isWarning = level.rawValue & (G_LOG_LEVEL_WARNING.rawValue | G_LOG_LEVEL_CRITICAL.rawValue) != 0
+        // GLib passes so many fields, whose texts live for the call.
+        func text(_ key: String) -> String {
+          for index in 0..<Int(count) {
+            guard let field = unsafe fields?[index], unsafe strcmp(field.key, key) == 0 else { continue }
+            return unsafe field.value.map { unsafe String(cString: $0.assumingMemoryBound(to: CChar.self)) } ?? ""
+          }
+          return ""
+        }
+        if isWarning, ["Gtk", "Gdk", "Gsk"].contains(text("GLIB_DOMAIN")) {
+          let message = text("MESSAGE")
+          texts.withLock { $0.append(message) }
+        }
+        return unsafe g_log_writer_default(level, fields, count, nil)
+      },
+      nil,
+      nil,
+    )
+    return true
+  }()
+
+  static func begin() {
+    _ = isListening
+    _ = take()
+  }
+
+  static func take() -> [String] {
+    texts.withLock { texts in
+      defer { texts = [] }
+      return texts
+    }
   }
 }
 

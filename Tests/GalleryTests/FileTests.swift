@@ -3,6 +3,7 @@ import VitrineGalleryModel
 import VitrineImaging
 import VitrineRuntime
 import VitrineTestSupport
+import VitrineTesting
 
 extension TemporaryFolder {
   fileprivate func write(_ name: String, _ text: String = "picture") throws { try write(Data(text.utf8), to: name) }
@@ -17,6 +18,48 @@ struct FileTests {
     try folder.write("unnamed", "GIF89a\u{1}")
     let names = try FolderListing.items(of: folder.path).map(\.name).sorted()
     #expect(names == ["a.jpg", "b.PNG", "unnamed"])
+  }
+
+  @Test
+  func foldersAreListedFirstWithTheFirstPictureWithin() throws {
+    let folder = try TemporaryFolder()
+    for name in ["b.jpg", "z/deep/2.png", "z/deep/10.png", "y/note.txt", ".hidden/c.jpg"] { try folder.write(name) }
+    let list = ItemList(try FolderListing.items(of: folder.path, withFolders: true), order: .name)
+    #expect(list.visible.map(\.name) == ["y", "z", "b.jpg"] && list.pictures.map(\.name) == ["b.jpg"])
+    let reversed = ItemList(list.visible, order: .newest, isReversed: true)
+    #expect(reversed.visible.map(\.isFolder) == [true, true, false])
+    #expect(FolderListing.cover(of: "\(folder.path)/z")?.name == "2.png")
+    #expect(FolderListing.cover(of: "\(folder.path)/y") == nil)
+    #expect(FolderListing.item(at: "\(folder.path)/z") == nil)
+    #expect(FolderListing.item(at: "\(folder.path)/z", withFolders: true)?.isFolder == true)
+  }
+
+  @Test
+  func allFoldersWithinAreListedTogetherWithoutCircles() throws {
+    let folder = try TemporaryFolder()
+    for name in ["b.jpg", "z/deep/2.png", ".hidden/c.jpg"] { try folder.write(name) }
+    #expect(unsafe symlink(folder.path, "\(folder.path)/z/circle") == 0)
+    try folder.write("closed/d.jpg")
+    #expect(unsafe chmod("\(folder.path)/closed", 0) == 0)
+    defer { unsafe chmod("\(folder.path)/closed", 0o700) }
+    let names = try FolderListing.allItems(of: folder.path).map(\.name).sorted()
+    // The administrator may list all.
+    #expect(names == (getuid() == 0 ? ["2.png", "b.jpg", "d.jpg"] : ["2.png", "b.jpg"]))
+    #expect(throws: FolderListing.Failure.self) { try FolderListing.allItems(of: "/there/is/none") }
+  }
+
+  @Test
+  func aHistogramCountsWhatIsSeen() {
+    let picture = Bitmap.pixels(width: 4, height: 2, alpha: .straight) { x, y in
+      x == 0 ? SIMD4(9, 9, 9, 0) : SIMD4(200, UInt8(10 * y), 255, 255)
+    }
+    let histogram = Histogram(picture)
+    #expect(histogram.counts[200] == SIMD3(6, 0, 0) && histogram.counts[255] == SIMD3(0, 0, 6))
+    #expect(histogram.counts[0] == SIMD3(0, 3, 0) && histogram.counts[10] == SIMD3(0, 3, 0))
+    #expect(histogram.counts[9] == SIMD3(0, 0, 0))
+    let drawn = histogram.drawn(height: 40)
+    #expect(drawn[200, 0] == SIMD4(224, 48, 48, 255) && drawn[10, 39] == SIMD4(48, 224, 48, 255))
+    #expect(drawn[10, 19] == SIMD4(0, 0, 0, 0) && drawn[11, 39].w == 0)
   }
 
   @Test

@@ -1,4 +1,4 @@
-import VitrineRuntime
+package import VitrineRuntime
 
 /// A failure to change a file: to move it, to copy it, to delete it.
 package struct FileChangeError: Error, CustomStringConvertible {
@@ -16,6 +16,16 @@ package struct FileChangeError: Error, CustomStringConvertible {
 package struct MovedFile: Sendable, Equatable {
   package let original: String
   package let place: String
+}
+
+/// A file with other contents than before.
+package struct ChangedFile: Sendable, Equatable {
+  package let path: String
+  /// The former contents.
+  let contents: Data
+
+  /// Writes the former contents again; blocks.
+  package func restore() throws(FileChangeError) { try FileChange.replaceContents(of: path, with: contents) }
 }
 
 /// Changes of files, none of which replaces another file.
@@ -56,6 +66,21 @@ package enum FileChange {
       if try copy(path, to: target) { return target }
     }
     throw FileChangeError(path, EEXIST)
+  }
+
+  /// Replaces the contents of a file, all at once.
+  package static func change(_ path: String, from contents: Data, to data: Data) throws(FileChangeError) -> ChangedFile
+  {
+    try replaceContents(of: path, with: data)
+    return ChangedFile(path: path, contents: contents)
+  }
+
+  fileprivate static func replaceContents(of path: String, with data: Data) throws(FileChangeError) {
+    do throws(FileError) {
+      try AtomicFile.replace(ByteString(fileText: path), with: data)
+    } catch {
+      throw FileChangeError(path: path, detail: error.description)
+    }
   }
 
   /// Deletes a file for good.
@@ -156,17 +181,21 @@ package struct FileHistory: Sendable {
   package enum Step: Sendable, Equatable {
     case trashed([TrashedFile])
     case moved([MovedFile])
+    case changed(ChangedFile)
 
     var isEmpty: Bool {
       switch self {
       case .trashed(let files): files.isEmpty
       case .moved(let files): files.isEmpty
+      case .changed: false
       }
     }
   }
 
   /// The largest number of steps that can be undone.
   private static let limit = 100
+  /// The most bytes of former contents that are kept.
+  private static let byteLimit = 200_000_000
   private var steps: [Step] = []
 
   package init() {}
@@ -179,8 +208,19 @@ package struct FileHistory: Sendable {
     guard !step.isEmpty else { return }
     steps.append(step)
     if steps.count > Self.limit { steps.removeFirst() }
+    // The oldest contents go first, but never the latest.
+    while byteCount > Self.byteLimit, let oldest = steps.dropLast().firstIndex(where: { $0.byteCount > 0 }) {
+      steps.remove(at: oldest)
+    }
   }
+
+  private var byteCount: Int { steps.reduce(0) { $0 + $1.byteCount } }
 
   /// Takes the last step, to undo it.
   package mutating func takeLast() -> Step? { steps.popLast() }
+}
+
+extension FileHistory.Step {
+  /// The bytes of former contents.
+  fileprivate var byteCount: Int { if case .changed(let file) = self { file.contents.count } else { 0 } }
 }

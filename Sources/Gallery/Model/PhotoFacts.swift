@@ -43,10 +43,9 @@ package struct PhotoFacts: Sendable, Equatable {
     )
     let megapixels = Double(info.width) * Double(info.height) / 1e6
     let size = "\(info.width) × \(info.height)" + (megapixels >= 0.1 ? " (\(decimal(megapixels)) MP)" : "")
-    // Width comes before height in every language: the text is isolated from its surroundings (UAX #9).
-    add(.pixels, "\u{2066}\(size)\u{2069}")
+    add(.pixels, Self.isolated(size))
     add(.size, byteCount.map { Self.bytes($0, decimalPoint) })
-    add(.taken, fields.original.map(Self.date))
+    add(.taken, fields.original.map { Self.isolated(Self.date($0)) })
     add(.camera, Self.camera(fields))
     add(.lens, fields.lensModel)
     var exposure: [String] = []
@@ -64,6 +63,9 @@ package struct PhotoFacts: Sendable, Equatable {
     add(.copyright, fields.copyright)
     if let latitude = fields.latitude, let longitude = fields.longitude { place = (latitude, longitude) }
   }
+
+  /// Returns a text that keeps its order in a language from right to left: width before height, date before time (UAX #9).
+  private static func isolated(_ text: String) -> String { "\u{2066}\(text)\u{2069}" }
 
   /// Returns a number with a fixed number of digits, without zeros at the end.
   static func decimal(_ number: Double, digits: Int, _ point: String) -> String {

@@ -12,6 +12,10 @@ enum Command: String, CaseIterable {
   case rotateLeft = "rotate-left"
   case rotateRight = "rotate-right"
   case copy, paste, trash, undo, reload, rename, delete
+  case copyPixels = "copy-pixels"
+  case saveTurn = "save-turn"
+  case saveAs = "save-as"
+  case print
   case copyTo = "copy-to"
   case moveTo = "move-to"
   case openWith = "open-with"
@@ -54,6 +58,10 @@ enum Command: String, CaseIterable {
     case .reload: translated("Reload")
     case .rename: translated("Rename…")
     case .delete: translated("Delete for Good…")
+    case .copyPixels: translated("Copy the Pixels")
+    case .saveTurn: translated("Save the Turn")
+    case .saveAs: translated("Save As…")
+    case .print: translated("Print…")
     case .copyTo: translated("Copy to a Folder…")
     case .moveTo: translated("Move to a Folder…")
     case .openWith: translated("Open With…")
@@ -101,6 +109,10 @@ enum Command: String, CaseIterable {
     case .reload: "F5"
     case .rename: "F2"
     case .delete: "<Shift>Delete"
+    case .copyPixels: "<Control><Shift>i"
+    case .saveTurn: "<Control>t"
+    case .saveAs: "<Control>s"
+    case .print: "<Control>p"
     case .copyTo: "<Control><Shift>c"
     case .moveTo: "<Control><Shift>m"
     case .openWith: "<Control>e"
@@ -135,7 +147,10 @@ enum Command: String, CaseIterable {
     if isControl {
       switch Int32(letter) {
       case GDK_KEY_o: return isShift ? .origins : .open
-      case GDK_KEY_s: return isShift ? .statistics : nil
+      case GDK_KEY_s: return isShift ? .statistics : .saveAs
+      case GDK_KEY_p: return .print
+      case GDK_KEY_t: return .saveTurn
+      case GDK_KEY_i: return isShift ? .copyPixels : nil
       case GDK_KEY_f: return .search
       case GDK_KEY_c, GDK_KEY_Insert: return isShift ? .copyTo : .copy
       case GDK_KEY_m: return isShift ? .moveTo : nil

@@ -18,10 +18,11 @@ final class ContextMenu {
   }
 
   static let ofCell: [[Command]] = [
-    [.openPicture, .openWith], [.copy, .copyTo, .moveTo, .rename], [.trash, .delete], [.info],
+    [.openPicture, .openWith], [.copy, .copyPixels, .copyTo, .moveTo, .rename, .saveAs, .print], [.trash, .delete],
+    [.info],
   ]
   static let ofPhotograph: [[Command]] = [
-    [.previous, .next], [.zoomFit, .zoomActual, .rotateLeft, .rotateRight], [.slideshow, .fullscreen],
-    [.copy, .copyTo, .moveTo, .rename, .openWith], [.trash, .delete], [.info],
+    [.previous, .next], [.zoomFit, .zoomActual, .rotateLeft, .rotateRight, .saveTurn], [.slideshow, .fullscreen],
+    [.copy, .copyPixels, .copyTo, .moveTo, .rename, .saveAs, .print, .openWith], [.trash, .delete], [.info],
   ]
 }

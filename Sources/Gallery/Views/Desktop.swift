@@ -152,7 +152,35 @@ enum Desktop {
 
   /// Copies pictures: as files for file managers, and as text.
   static func copy(_ items: [GalleryItem], from widget: Widget) {
-    guard !items.isEmpty else { return }
+    guard let provider = provider(of: items) else { return }
+    // The clipboard takes a reference of its own.
+    unsafe gdk_clipboard_set_content(gtk_widget_get_clipboard(widget.pointer), cast(provider.object))
+  }
+
+  /// Copies pixels, for programs that paste pictures.
+  static func copy(_ bitmap: Bitmap, from widget: Widget) {
+    let texture = unsafe bitmap.makeTexture()
+    // The clipboard takes a reference of its own.
+    unsafe gdk_clipboard_set_texture(gtk_widget_get_clipboard(widget.pointer), texture)
+    unsafe g_object_unref(UnsafeMutableRawPointer(texture))
+  }
+
+  /// Lets pictures be dragged from a widget to other programs, which copy them.
+  static func allowDrag(from widget: Widget, _ items: @escaping @MainActor () -> [GalleryItem]) {
+    let source = unsafe gtk_drag_source_new()
+    unsafe connect(source, "prepare") { (_: Double, _: Double) -> OpaquePointer? in
+      dragged = provider(of: items())
+      return unsafe dragged.map { unsafe OpaquePointer($0.object) }
+    }
+    unsafe gtk_widget_add_controller(widget.pointer, source)
+  }
+
+  /// The pictures that are being dragged, which are kept only here.
+  private static var dragged: GTKObject?
+
+  /// Returns pictures as files and as text; `nil` for none.
+  private static func provider(of items: [GalleryItem]) -> GTKObject? {
+    guard !items.isEmpty else { return nil }
     var providers: [UnsafeMutablePointer<GdkContentProvider>?] = unsafe []
     let files = unsafe items.compactMap { unsafe $0.path.map { unsafe file(at: $0) } }
     if unsafe !files.isEmpty {
@@ -166,15 +194,13 @@ enum Desktop {
       unsafe g_value_unset(&value)
       unsafe files.forEach { unsafe g_object_unref(UnsafeMutableRawPointer($0)) }
     }
-    var text = GValue()
-    unsafe g_value_init(&text, textType)
-    unsafe g_value_set_string(&text, items.map(text(of:)).joined(separator: "\n"))
-    unsafe providers.append(gdk_content_provider_new_for_value(&text))
-    unsafe g_value_unset(&text)
-    // The union takes the providers, and the clipboard a reference to it.
-    let all = unsafe gdk_content_provider_new_union(&providers, gsize(providers.count))
-    unsafe gdk_clipboard_set_content(gtk_widget_get_clipboard(widget.pointer), all)
-    unsafe g_object_unref(UnsafeMutableRawPointer(all))
+    var value = GValue()
+    unsafe g_value_init(&value, textType)
+    unsafe g_value_set_string(&value, items.map(text(of:)).joined(separator: "\n"))
+    unsafe providers.append(gdk_content_provider_new_for_value(&value))
+    unsafe g_value_unset(&value)
+    // The union takes the providers.
+    return unsafe GTKObject(gdk_content_provider_new_union(&providers, gsize(providers.count)), isOwned: true)
   }
 
   /// The text that stands for a picture: a path with bytes that are no text as its URI.

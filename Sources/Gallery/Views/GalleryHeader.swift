@@ -52,9 +52,12 @@ enum GalleryMenu {
   static func make(isForDevelopers: Bool) -> Menu {
     let menu = Menu()
     add([.open, .up, .recursive, .paste, .reload], to: menu)
-    let file = make([[.copy, .copyTo, .moveTo, .rename, .openWith], [.trash, .delete, .undo]])
+    let file = make([
+      [.copy, .copyPixels, .copyTo, .moveTo, .rename, .saveAs, .print, .openWith], [.trash, .delete, .undo],
+    ])
     let view = make([
-      [.zoomFit, .zoomActual, .zoomDouble], [.rotateLeft, .rotateRight], [.pause, .previousFrame, .nextFrame],
+      [.zoomFit, .zoomActual, .zoomDouble], [.rotateLeft, .rotateRight, .saveTurn],
+      [.pause, .previousFrame, .nextFrame],
       [.slideshow, .fullscreen],
     ])
     let submenus = Menu()

@@ -41,7 +41,8 @@ struct GalleryPipeline {
     ImagePipeline(.ephemeral) {
       $0.memoryCache = memory
       $0.diskCache = disk
-      $0.decoders = decoders
+      $0.decoders = codecs.decoders
+      $0.encoders = codecs.encoders
       // Photographs of any kind: all coefficients of a progressive JPEG of 100 megapixels take 300 to 600 MB.
       $0.decodeLimits.heldPixelCount = 250_000_000
       $0.decodeLimits.memoryByteCount = min(1_000_000_000, MemoryLimit.bytes / 2)
@@ -50,7 +51,8 @@ struct GalleryPipeline {
   }
 
   /// The decoders of the gallery: in the program, and of external formats in workers.
-  static let decoders = ExternalCodecs().decoders
+  static let decoders = codecs.decoders
+  private static let codecs = ExternalCodecs()
 
   /// Makes room in memory for an open photograph, or gives it back to the pictures of the grid.
   func makeRoom(forPhotograph isOpen: Bool) {

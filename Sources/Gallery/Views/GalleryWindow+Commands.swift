@@ -75,6 +75,8 @@ extension GalleryWindow {
     case .zoomOut: page == .photo || page == .grid && grid.cellSize > WindowState.cellSizes.first ?? 0
     case .copy: subjects.contains { !$0.isFolder }
     case .trash, .openWith, .delete, .copyTo, .moveTo: subjects.contains { $0.path != nil }
+    case .saveTurn: page == .photo && photo.item?.path != nil && photo.view.turns > 0
+    case .saveAs, .copyPixels, .print: subjects.count == 1 && !subjects[0].isFolder
     case .rename: subjects.count == 1 && subjects[0].path != nil
     case .undo: history.canUndo
     case .selectAll: page == .grid
@@ -113,6 +115,10 @@ extension GalleryWindow {
     case .paste: Desktop.paste(into: window) { [weak self] in self?.add($0) }
     case .trash: Task { await moveToTrash() }
     case .undo: Task { await undo() }
+    case .saveTurn: Task { await saveTurn() }
+    case .saveAs: saveAs()
+    case .print: Task { await printPixels() }
+    case .copyPixels: Task { await copyPixels() }
     case .rename: rename()
     case .delete: deleteForGood()
     case .copyTo: transfer(isMove: false)

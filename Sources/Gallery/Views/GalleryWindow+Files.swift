@@ -2,6 +2,7 @@ import CGTK
 import Vitrine
 import VitrineGTK
 import VitrineGalleryModel
+import VitrineImaging
 import VitrineRuntime
 
 extension GalleryWindow {
@@ -77,6 +78,9 @@ extension GalleryWindow {
       originals = files.map(\.original)
       problem = await putBack(files) { file throws(FileChangeError) in try FileChange.putBack(file) }
       await library.filesChanged(files.map(\.place))
+    case .changed(let file):
+      originals = [file.path]
+      problem = await putBack([file]) { file throws(FileChangeError) in try file.restore() }
     }
     toast.hide()
     if let problem { toast.show(translated("It cannot be put back: %s", problem.description)) }
@@ -107,6 +111,128 @@ extension GalleryWindow {
     let items = paths.compactMap { grid.list[ItemID($0)] }
     guard let first = items.first else { return update() }
     if page == .photo { open(first) } else { grid.select(SelectedItems(Set(items.map(\.id)))) }
+  }
+
+  // MARK: Pixels
+
+  /// The request of a picture with all its pixels, turned as it is shown.
+  private func turned(_ item: GalleryItem) -> ImageRequest {
+    var request = item.request
+    let turns = page == .photo ? photo.view.turns : 0
+    if turns > 0 { request.processors = [.rotate(quarterTurns: turns)] }
+    return request
+  }
+
+  /// Puts the pixels of a picture on the clipboard.
+  func copyPixels() async {
+    guard let item = subjects.first else { return }
+    do throws(LoadError) {
+      Desktop.copy(try await photo.pipeline.image(for: turned(item)), from: window)
+      toast.show(translated("The pixels are copied"))
+    } catch {
+      toast.show(error.shortText)
+    }
+  }
+
+  /// Prints a picture, at no more pixels than a page shows.
+  func printPixels() async {
+    guard let item = subjects.first else { return }
+    var request = turned(item)
+    request.size = .pixels(4096)
+    do throws(LoadError) {
+      Printing.print(try await photo.pipeline.image(for: request), name: item.name, in: window)
+    } catch {
+      toast.show(error.shortText)
+    }
+  }
+
+  /// Asks for a name, a size and a format, and writes a picture.
+  func saveAs() {
+    guard let item = subjects.first else { return }
+    let request = turned(item)
+    SaveDialog.choose(in: window, name: item.name) { [weak self] wish in
+      guard let self else { return }
+      guard let wish else {
+        return toast.show(translated("The name needs an ending such as .jpg, .png, .webp or .avif"))
+      }
+      Task { await self.save(request, wish) }
+    }
+  }
+
+  private func save(_ request: ImageRequest, _ wish: SaveDialog.Wish) async {
+    var request = request
+    if let side = wish.longestSide { request.size = .pixels(Double(side), Double(side), .fit) }
+    do throws(LoadError) {
+      let file = try await photo.pipeline.encoded(for: request, as: wish.encoding)
+      let problem = try? await Self.files.run { _ -> String? in
+        do {
+          try AtomicFile.replace(ByteString(fileText: wish.path), with: file.data)
+          return nil
+        } catch {
+          return "\(error)"
+        }
+      }
+      if let problem = problem ?? nil { return toast.show(translated("It cannot be saved: %s", problem)) }
+      await library.filesChanged([wish.path])
+      toast.show(translated("Saved: %s", PhotoFacts.bytes(file.data.count)))
+    } catch {
+      toast.show(translated("It cannot be saved: %s", error.detail))
+    }
+  }
+
+  // MARK: Turns
+
+  /// The formats that can be written again: without loss, and with a little.
+  private static let losslessFormats: [ImageFormat] = [.png, .webp, .gif, .qoi, .jxl]
+  private static let lossyFormats: [ImageFormat] = [.jpeg, .avif]
+
+  /// Saves the open photograph as it is turned: a JPEG without loss where its size allows that.
+  func saveTurn() async {
+    guard let item = photo.item, let path = item.path, photo.view.turns > 0 else { return }
+    let (turns, request) = (photo.view.turns, turned(item))
+    let limits = photo.pipeline.configuration.decodeLimits
+    let read = try? await Self.files.run { _ in Result { try Self.turn(path, turns, limits) } }
+    do {
+      guard let (data, turned, format) = try read?.get() else { return }
+      var (new, isLossless) = (turned, turned != nil)
+      if new == nil {
+        isLossless = Self.losslessFormats.contains(format)
+        guard isLossless || Self.lossyFormats.contains(format) else {
+          return toast.show(translated("Pictures of this format cannot be saved; use “Save As…”"))
+        }
+        var encoding = ImageEncoding(format, quality: isLossless ? nil : 95, isLossless: isLossless && format != .gif)
+        encoding.metadata = .keep
+        new = try await photo.pipeline.encoded(for: request, as: encoding).data
+      }
+      guard let new else { return }
+      let outcome = await change([path]) { path throws(FileChangeError) in
+        try FileChange.change(path, from: data, to: new)
+      }
+      if let problem = outcome?.problem { throw problem }
+      if let file = outcome?.changes.first { history.add(.changed(file)) }
+      // The file is turned now, and no longer the view.
+      photo.view.rotate(quarters: -turns)
+      await library.filesChanged([path])
+      let text = isLossless ? translated("Saved without loss") : translated("Saved; the picture was encoded again")
+      toast.show(text, canUndo: true)
+      update()
+    } catch {
+      let detail = (error as? LoadError)?.detail ?? (error as? FileChangeError)?.detail ?? "\(error)"
+      toast.show(translated("It cannot be saved: %s", detail))
+    }
+  }
+
+  /// Reads a picture, and turns it if that takes no new encoding; blocks.
+  private nonisolated static func turn(
+    _ path: String,
+    _ quarters: Int,
+    _ limits: DecodeLimits,
+  ) throws -> (Data, turned: Data?, ImageFormat) {
+    let data = try FileContents.at(ByteString(fileText: path))
+    let info = try GalleryPipeline.decoders.info(of: data)
+    let turned =
+      info.format == .jpeg ? try JPEGTurn(info.orientation, thenQuarters: quarters).turned(data, limits: limits) : nil
+    return (data, turned, info.format)
   }
 
   // MARK: Other places and names

@@ -277,7 +277,8 @@ final class GalleryWindow {
   /// GTK would go from picture to picture, through all of them.
   private func leaveGrid(forwards: Bool) -> Bool {
     let direction = forwards ? GTK_DIR_TAB_FORWARD : GTK_DIR_TAB_BACKWARD
-    let others = forwards ? [info.widget, header.widget] : (isSearching ? [searchBar] : []) + [header.widget]
+    let others =
+      forwards ? [info.widget, header.widget] : (isSearching ? [searchBar] : []) + [path.widget, header.widget]
     return others.contains { $0.isShown && $0.focusNext(direction) }
   }
 

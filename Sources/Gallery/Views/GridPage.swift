@@ -271,6 +271,13 @@ final class GridPage {
     return true
   }
 
+  /// The pictures that are dragged with a cell: all that are selected, if it is one of them.
+  private func items(draggedWith cell: GalleryCell?) -> [GalleryItem] {
+    guard let id = cell?.id, let item = list[id] else { return [] }
+    let all = selected.ids.contains(id) ? selectedItems : [item]
+    return all.filter { !$0.isFolder }
+  }
+
   /// Opens the menu over a cell, whose picture is selected unless several are.
   private func openMenu(over cell: GalleryCell, at place: (x: Double, y: Double)) {
     guard let id = cell.id else { return }
@@ -297,6 +304,7 @@ final class GridPage {
       let gallery = GalleryCell(cell, size: size)
       gallery.onOpen = { self?.open(at: $0) }
       gallery.onContent = { self?.contentChanged() }
+      Desktop.allowDrag(from: gallery.widget) { [weak gallery] in self?.items(draggedWith: gallery) ?? [] }
       gallery.onMenu = { [weak gallery] in if let gallery { self?.openMenu(over: gallery, at: $0) } }
       self?.keep(gallery)
       cell.onBind = { [weak self] cell in

@@ -14,7 +14,8 @@ enum Help {
       (
         translated("Pictures"),
         keys([
-          .open, .openPicture, .search, .selectAll, .reload, .copy, .paste, .copyTo, .moveTo, .rename, .openWith,
+          .open, .openPicture, .search, .selectAll, .reload, .copy, .copyPixels, .paste, .copyTo, .moveTo, .rename,
+          .saveAs, .print, .openWith,
           .trash,
           .delete, .undo,
         ]),
@@ -22,7 +23,7 @@ enum Help {
       (
         translated("One Picture"),
         [("Right space", .next), ("Left BackSpace", .previous)]
-          + keys([.first, .last, .back, .rotateLeft, .rotateRight, .pause, .previousFrame, .nextFrame]),
+          + keys([.first, .last, .back, .rotateLeft, .rotateRight, .saveTurn, .pause, .previousFrame, .nextFrame]),
       ),
       (
         translated("View"),

@@ -14,6 +14,7 @@ final class InfoPanel {
   private var shown: GalleryItem?
   private var origin: (ImageResponse.Origin, isStale: Bool)?
   private var facts: PhotoFacts?
+  private var histogram: Bitmap?
   private var freshness: PhotoFreshness?
   private var damage: ImageError?
   private var error: LoadError?
@@ -21,6 +22,7 @@ final class InfoPanel {
   /// True if the place of the photograph is shown; it is asked for each time.
   private var showsPlace = false
   private static let queue = WorkQueue(label: "gallery-info", width: 1)
+  private nonisolated static let histogramHeight = 80
 
   init(_ pipeline: ImagePipeline) {
     self.pipeline = pipeline
@@ -49,7 +51,7 @@ final class InfoPanel {
     }
     guard item != shown || item == nil else { return fill() }
     reading?.cancel()
-    (shown, facts, freshness, showsPlace) = (item, nil, nil, false)
+    (shown, facts, freshness, showsPlace, histogram) = (item, nil, nil, false, nil)
     fill()
     guard let item, !item.isFolder else { return }
     let pipeline = pipeline
@@ -58,6 +60,14 @@ final class InfoPanel {
       guard !Task.isCancelled, let self, shown == item else { return }
       self.facts = facts
       fill()
+      // A small one has the same shares, and is in the caches.
+      var request = item.request
+      request.size = .pixels(256)
+      if let small = try? await pipeline.image(for: request), shown == item {
+        histogram = try? await Self.queue.run { _ in Histogram(small).drawn(height: Self.histogramHeight) }
+        guard shown == item else { return }
+        fill()
+      }
       guard item.path == nil, let freshness = await Self.freshness(of: item, pipeline), shown == item else { return }
       self.freshness = freshness
       fill()
@@ -92,6 +102,7 @@ final class InfoPanel {
     if let damage { add(translated("Damaged"), damage.detail) }
     if let error { add(translated("Problem"), error.detail) }
     for fact in facts?.facts ?? [] { add(Self.title(fact.kind), fact.text) }
+    if let histogram { rows.add(Self.picture(of: histogram)) }
     if let origin { add(translated("Loaded from"), Self.text(origin.0, isStale: origin.isStale)) }
     addFreshness()
     guard let place = facts?.place else { return }
@@ -105,6 +116,15 @@ final class InfoPanel {
       }
       rows.add(button)
     }
+  }
+
+  private static func picture(of histogram: Bitmap) -> Widget {
+    let picture = Widget(of: gtk_picture_get_type())
+    unsafe picture.set("paintable", GTKObject(histogram.makeTexture(), isOwned: true))
+    picture.minimumSize(width: histogram.width / 2, height: histogramHeight)
+    picture.addClass("histogram")
+    picture.setAccessibleName(translated("Histogram"))
+    return picture
   }
 
   private func addFreshness() {

@@ -8,6 +8,7 @@ import VitrineGalleryModel
 final class PhotoPage {
   let widget: Widget
   let view: PhotographView
+  let pipeline: ImagePipeline
   /// The photograph; `nil` if the page is not shown.
   private(set) var item: GalleryItem?
   private let ahead: ImagePrefetcher
@@ -19,6 +20,7 @@ final class PhotoPage {
   private let message: Widget
 
   init(_ pipeline: ImagePipeline) {
+    self.pipeline = pipeline
     view = PhotographView(pipeline)
     ahead = ImagePrefetcher(pipeline, maxConcurrentLoads: 2)
     message = .label("", "message")

@@ -80,7 +80,8 @@ final class PhotographView {
 
   private func tell() {
     // The window shows none of the places that the photograph is moved to.
-    let new = "\(photograph.content) \(isFitting ? 0 : zoom) \(damage?.detail ?? "") \(photograph.player == nil)"
+    let new =
+      "\(photograph.content) \(isFitting ? 0 : zoom) \(damage?.detail ?? "") \(photograph.player == nil) \(turns)"
     guard new != told else { return }
     told = new
     onChange()
@@ -113,6 +114,9 @@ final class PhotographView {
   var zoom: Double { photograph.zoom }
   /// True if the whole photograph is shown in the window.
   var isFitting: Bool { photograph.isFitting }
+
+  /// The quarter turns of the photograph, clockwise, from 0 to 3.
+  var turns: Int { photograph.turns }
 
   func zoomToFit() { photograph.zoomToFit() }
   func zoom(to zoom: Double) { photograph.zoom(to: zoom) }

@@ -38,6 +38,7 @@ enum Style {
     window.fullscreen.solid-csd { padding: 0; border: none; }
     .info { border-left: 1px solid alpha(currentColor, 0.15); }
     .fact { opacity: 0.8; font-size: 0.8em; }
+    .histogram { background: alpha(#1d1e20, 0.88); border-radius: 4px; }
     .subtitle { font-size: 0.8em; opacity: 0.85; }
     .empty { opacity: 0.85; }
     """

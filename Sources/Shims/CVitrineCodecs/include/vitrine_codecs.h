@@ -126,6 +126,13 @@ typedef struct {
 int vitrine_jpeg_encode(const uint8_t *rows, size_t stride, uint32_t width, uint32_t height,
                         const vitrine_jpeg_options *options, vitrine_encoded *out);
 
+/// A mirrored edge is within a unit of blocks, so that a JPEG cannot be turned without loss.
+enum { VITRINE_JPEG_NOT_WHOLE = 100 };
+/// Turns a JPEG without decoding its pixels: it is transposed if asked for, and then mirrored left to right, top to bottom.
+/// Metadata are kept, and the orientation in EXIF is upright then.
+int vitrine_jpeg_turn(const uint8_t *data, size_t length, int transposes, int mirrors_x, int mirrors_y,
+                      vitrine_encoded *out);
+
 /// zlib's compressor, with a default strategy.
 typedef struct vitrine_deflater vitrine_deflater;
 
