@@ -120,7 +120,7 @@ let unused = [
     + (isApple && !hasStubs ? ["Codecs/ImageIO/Stubs"] : []),
   "Tests/ServerTests": ["Requests"],
   "Tests/TextTests": hasStubs ? [] : ["Stubs"],
-  "Tests/StubCodecs": ["System/EncoderMemory.swift", "System/PlatformCodecs.swift"],
+  "Tests/StubCodecs": ["System/EncoderMemory.swift", "System/JPEGTurn.swift", "System/PlatformCodecs.swift"],
   "Fuzz": ["Package.swift", "Seeds"]
     + ["CFuzzer", "hostile-images", "lying-extensions", "mutate", "sandbox-faults", "vitrine-fuzz/main.swift"].map {
       "Sources/\($0)"

@@ -104,13 +104,10 @@ extension GalleryWindow {
     case .last: move(to: grid.list.pictures.count - 1)
     case .zoomIn, .zoomOut: zoom(isIn: command == .zoomIn)
     case .zoomFit: photo.view.zoomToFit()
-    case .zoomActual: photo.view.zoom(to: 1)
-    case .zoomDouble: photo.view.zoom(to: 2)
+    case .zoomActual, .zoomDouble: photo.view.zoom(to: command == .zoomActual ? 1 : 2)
     case .pause: setPause(!isPaused)
-    case .nextFrame: step(by: 1)
-    case .previousFrame: step(by: -1)
-    case .rotateLeft: photo.view.rotate(quarters: -1)
-    case .rotateRight: photo.view.rotate(quarters: 1)
+    case .nextFrame, .previousFrame: step(by: command == .nextFrame ? 1 : -1)
+    case .rotateLeft, .rotateRight: photo.view.rotate(quarters: command == .rotateRight ? 1 : -1)
     case .copy: copy()
     case .paste: Desktop.paste(into: window) { [weak self] in self?.add($0) }
     case .trash: Task { await moveToTrash() }
@@ -121,8 +118,7 @@ extension GalleryWindow {
     case .copyPixels: Task { await copyPixels() }
     case .rename: rename()
     case .delete: deleteForGood()
-    case .copyTo: transfer(isMove: false)
-    case .moveTo: transfer(isMove: true)
+    case .copyTo, .moveTo: transfer(isMove: command == .moveTo)
     case .shortcuts: Help.showShortcuts(in: window)
     case .about: Help.showAbout(in: window)
     case .slideshow: slideshow.toggle()
