@@ -260,6 +260,29 @@ final class PictureStateTests: WidgetTestCase {
       window.close()
     }
   }
+
+  /// An icon that comes while the picture is laid out is laid out, too; GTK would warn otherwise.
+  func testIconsInAListAreLaidOutBeforeTheyAreDrawn() {
+    MainActor.assumeIsolated {
+      let loading = FakeLoading()
+      let list = StringList((0..<60).map { "\($0)" })
+      let factory = unsafe RemotePictureFactory(
+        60,
+        40,
+        .fill,
+        .symbol("image-loading-symbolic"),
+        .symbol("image-missing-symbolic"),
+        { item in unsafe item.text.map { ImageRequest.named($0) } },
+      ) { ImageSlot(loader: loading, mailbox: .gtk) }
+      let view = Widget.scrolled(Widget(of: gtk_list_view_get_type()).show(list, factory))
+      let window = unsafe TestWindow(view.pointer)
+      for value in [0.0, 900, 200] {
+        view.object("vadjustment")?.set("value", value)
+        for _ in 0..<3 { window.nextFrame() }
+      }
+      window.close()
+    }
+  }
 }
 
 extension Bitmap {
@@ -299,27 +322,4 @@ private func click(_ button: UnsafeMutablePointer<GtkWidget>?) {
   // The signal has no arguments but the button itself.
   unsafe g_signal_emitv(&value, g_signal_lookup("clicked", gtk_button_get_type()), 0, nil)
   unsafe g_value_unset(&value)
-
-  /// An icon that comes while the picture is laid out is laid out, too; GTK would warn otherwise.
-  func testIconsInAListAreLaidOutBeforeTheyAreDrawn() {
-    MainActor.assumeIsolated {
-      let loading = FakeLoading()
-      let list = StringList((0..<60).map { "\($0)" })
-      let factory = unsafe RemotePictureFactory(
-        60,
-        40,
-        .fill,
-        .symbol("image-loading-symbolic"),
-        .symbol("image-missing-symbolic"),
-        { item in unsafe item.text.map { ImageRequest.named($0) } },
-      ) { ImageSlot(loader: loading, mailbox: .gtk) }
-      let view = Widget.scrolled(Widget(of: gtk_list_view_get_type()).show(list, factory))
-      let window = unsafe TestWindow(view.pointer)
-      for value in [0.0, 900, 200] {
-        view.object("vadjustment")?.set("value", value)
-        for _ in 0..<3 { window.nextFrame() }
-      }
-      window.close()
-    }
-  }
 }
