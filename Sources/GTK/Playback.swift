@@ -23,7 +23,7 @@ final class Playback {
   private unowned let view: any FrameDisplay
   private let widget: UnsafeMutablePointer<GtkWidget>
   private var watch: WindowWatch?
-  /// What the view wants: to play, and to be seen.
+  /// The wishes of the view: whether it plays, and whether it can be seen.
   private var wanted = (plays: false, isMapped: false)
   private var tick: guint = 0
   private var timer: guint = 0

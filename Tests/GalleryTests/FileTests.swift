@@ -223,30 +223,41 @@ struct FileTests {
     }
   }
 
+  /// As the folders of a volume that is taken out.
   @Test
   @MainActor
-  func aFolderThatReturnsIsShownAgain() async throws {
+  func foldersThatReturnAreShownAgain() async throws {
     let folder = try TemporaryFolder()
-    try folder.write("inner/a.jpg")
-    let inner = folder.path + "/inner"
+    for name in ["one/a.jpg", "two/b.jpg"] { try folder.write(name) }
     let library = Library()
-    let (pauses, pause) = AsyncStream<CheckedContinuation<Void, Never>>.makeStream()
-    library.pause = { await withCheckedContinuation { pause.yield($0) } }
+    let (pauses, pause) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+    // A pause lasts until other work is done.
+    library.pause = {
+      pause.yield()
+      await Task.yield()
+    }
     let (lists, list) = AsyncStream<[String]>.makeStream()
-    library.onChange = { if case .replaced(let items, _, _) = $0 { list.yield(items.visible.map(\.name)) } }
+    var items = ItemList()
+    library.onChange = {
+      switch $0 {
+      case .replaced(let new, _, _): _ = items.replace(with: new)
+      case .updated(let removed, let new): _ = items.update(removing: removed, adding: new)
+      case .failed: return
+      }
+      list.yield(items.visible.map(\.name))
+    }
     var listed = lists.makeAsyncIterator()
+    await library.open(["\(folder.path)/one", "\(folder.path)/two"]).value
+    for name in ["one", "two"] { try FileManager.default.removeItem(atPath: "\(folder.path)/\(name)") }
+    while await listed.next() != [] {}
+    // As long as they are not there, they are looked for again and again.
     var paused = pauses.makeAsyncIterator()
-    await library.open([inner]).value
-    #expect(await listed.next() == ["a.jpg"])
-
-    try FileManager.default.removeItem(atPath: inner)
-    #expect(await listed.next() == [])
-    // As long as it is not there, it is looked for again and again.
-    for _ in 0..<3 { await paused.next()?.resume() }
-    let last = await paused.next()
-    try folder.write("inner/b.jpg")
-    last?.resume()
-    #expect(await listed.next() == ["b.jpg"])
+    for _ in 0..<3 { await paused.next() }
+    try folder.write("one/c.jpg")
+    while await listed.next() != ["c.jpg"] {}
+    // The search for the other one goes on.
+    try folder.write("two/d.jpg")
+    while await listed.next() != ["c.jpg", "d.jpg"] {}
   }
 
   @Test

@@ -41,7 +41,7 @@ struct ZoomPlan {
   }
 }
 
-/// What is drawn beneath and around a picture.
+/// The chequerboard beneath a picture, and the line around it.
 struct ZoomBacking {
   /// True if transparent parts are over a chequerboard.
   var hasChequers = false

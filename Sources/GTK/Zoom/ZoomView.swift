@@ -54,7 +54,7 @@ final class ZoomView: DrawnWidget {
   }
   /// True if pictures that move do so, and are not their first frame.
   var animates = true
-  /// What is drawn beneath and around the picture.
+  /// The chequerboard beneath the picture, and the line around it.
   var backing = ZoomBacking() {
     didSet { redraw() }
   }

@@ -1,12 +1,12 @@
 import VitrineImaging
-import VitrineRuntime
+package import VitrineRuntime
 
 /// The pictures of a folder.
 package enum FolderListing {
   /// The extensions of names that are pictures without a look into the file.
   private static let extensions = Set(ImageFormat.all.filter(\.row.isRead).flatMap(\.fileExtensions))
   /// The number of bytes in which a format is recognised.
-  private static let beginning = 4096
+  package static let beginning = 4096
 
   /// A folder that cannot be listed.
   package struct Failure: Error, CustomStringConvertible {
@@ -138,15 +138,15 @@ package enum FolderListing {
     return ImageFormat.sniff(start)?.row.isRead ?? false
   }
 
-  /// Returns the beginning of a file; `nil` if it cannot be read.
-  static func head(of path: String) -> Data? {
+  /// Returns the beginning of a file, by default so much of it as tells the format; `nil` if it cannot be read.
+  package static func head(of path: String, count: Int = beginning) -> Data? {
     // A FIFO is opened without waiting for its other end.
     let file = unsafe ByteString(fileText: path).withCString {
       unsafe open($0, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
     }
     guard file >= 0 else { return nil }
     defer { close(file) }
-    var bytes = [UInt8](repeating: 0, count: beginning)
+    var bytes = [UInt8](repeating: 0, count: count)
     // As many bytes as the array has.
     let count = unsafe bytes.withUnsafeMutableBytes { unsafe read(file, $0.baseAddress, $0.count) }
     return count > 0 ? Data(bytes.prefix(count)) : nil

@@ -3,11 +3,11 @@ import VitrineImaging
 /// The kinds of pictures among which a gallery shows one, told from the names.
 package enum ItemKind: String, Sendable, CaseIterable, Codable {
   case all
-  /// What cameras and phones write.
+  /// Pictures in the formats of cameras and phones.
   case photographs
   /// Drawings, screenshots, and pictures of the web.
   case graphics
-  /// What moves, as far as a name tells.
+  /// Pictures that move, as far as a name tells.
   case animations
 
   /// Returns `true` if a picture is of this kind.

@@ -30,7 +30,11 @@ package final class Library {
   private let queue = WorkQueue(label: "gallery-files", width: 1)
   private let dateQueue = WorkQueue(label: "gallery-dates", width: 1)
   private var dates: Task<Void, Never>?
-  /// Looks for a folder that has gone.
+  /// The identities of the open folders, as they were listed; a folder that was not there has none.
+  private var identities: [String: FolderIdentity] = [:]
+  /// The open folders that have gone, or were not there.
+  private var gone: Set<String> = []
+  /// Looks for these folders.
   private var search: Task<Void, Never>?
   /// Waits until a folder that has gone is looked for again.
   package var pause: @Sendable () async -> Void = { try? await Task.sleep(for: .seconds(2)) }
@@ -141,6 +145,7 @@ package final class Library {
   private struct Listing: Sendable {
     let sources: GallerySources
     let watches: [(folder: String, watch: FolderWatch)]
+    let identities: [String: FolderIdentity]
     let items: ItemList
     let problems: [String]
 
@@ -151,6 +156,8 @@ package final class Library {
       watches = sources.folders.compactMap { folder in
         (try? FolderWatch(folder)).map { (folder, $0) }
       }
+      let known = sources.folders.map { ($0, FolderIdentity($0)) }
+      identities = Dictionary(known) { $1 }.compactMapValues(\.self)
       let (items, problems) = sources.listed()
       self.items = ItemList(items, order: order)
       self.problems = problems
@@ -184,7 +191,10 @@ package final class Library {
       }
       for watch in watches { watch.stop() }
       for task in tasks { task.cancel() }
-      sources = found.sources
+      (sources, identities) = (found.sources, found.identities)
+      gone.formIntersection(sources.folders)
+      gone.formUnion(sources.folders.filter { identities[$0] == nil })
+      lookForFolders()
       onChange(.replaced(found.items, opened: sources.opened, problems: found.problems))
       watches = found.watches.map(\.watch)
       tasks = found.watches.map { folder, watch in
@@ -197,6 +207,11 @@ package final class Library {
   }
 
   private func folderChanged(_ folder: String, _ change: FolderWatch.Change, _ generation: Int) async {
+    // Another folder may have gone, and everything been listed again, in the meantime.
+    if change == .gone, sources.folders.contains(folder) {
+      gone.insert(folder)
+      reload()
+    }
     guard generation == self.generation else { return }
     switch change {
     case .names(let names):
@@ -210,27 +225,29 @@ package final class Library {
       guard generation == self.generation else { return }
       report(items ?? [])
     case .everything: reload()
-    case .gone: look(for: folder)
+    case .gone: break
     }
   }
 
-  /// Lists what is left, and everything again when a folder that has gone is back, or another one is in its place: a volume
-  /// that is mounted.
-  private func look(for folder: String) {
-    search?.cancel()
+  /// Lists everything again when a folder that has gone is back, or another one is in its place: a volume that is mounted.
+  private func lookForFolders() {
+    guard !gone.isEmpty, search == nil else { return }
     let pause = pause
     search = Task { [weak self] in
-      let gone = await self?.run { FolderIdentity(folder) } ?? nil
-      // After that look, so that a folder that comes in between is not missed.
-      self?.reload()
-      while !Task.isCancelled {
-        await pause()
-        guard let self, sources.folders.contains(folder) else { return }
-        guard let found = await run({ FolderIdentity(folder) }) ?? nil, found != gone else { continue }
-        reload()
-        return
-      }
+      while await self?.findFolders() ?? false { await pause() }
     }
+  }
+
+  /// Looks once, and returns whether some folders are still missing.
+  private func findFolders() async -> Bool {
+    let folders = gone
+    let now = await run { folders.compactMap { folder in FolderIdentity(folder).map { (folder, $0) } } } ?? []
+    let back = now.filter { identities[$0.0] != $0.1 }.map(\.0)
+    gone.subtract(back)
+    if !back.isEmpty { await reload().value }
+    guard gone.isEmpty else { return true }
+    search = nil
+    return false
   }
 
   private func report(_ items: [(String, GalleryItem?)]) {
@@ -243,7 +260,7 @@ package final class Library {
   }
 }
 
-/// What tells a folder from another one at the same path.
+/// The identity of a folder, which another one at the same path does not have.
 private struct FolderIdentity: Sendable, Equatable {
   let device: dev_t
   let number: ino_t

@@ -4,6 +4,7 @@ import Vitrine
 import VitrineCaching
 import VitrineGTK
 import VitrineGalleryModel
+import VitrineImaging
 import VitrineRuntime
 
 /// The gallery as an application of the desktop: one program, with a window for whatever is opened with it.
@@ -110,9 +111,16 @@ final class GalleryApplication {
 
   /// Returns the time at which a photograph was taken, in nanoseconds since 1970 of the camera's clock; blocks.
   private nonisolated static func date(of item: GalleryItem) -> Int64? {
-    guard let path = item.path, let data = try? FileContents.at(ByteString(fileText: path)) else { return nil }
-    let date = (try? GalleryPipeline.decoders.metadata(of: data))?.fields.original?.date(secondsFromUTC: 0)
-    return date.map { Int64($0.timeIntervalSince1970 * 1e9) }
+    func date(in data: Data?) -> Date? {
+      data.flatMap { try? GalleryPipeline.decoders.metadata(of: $0) }?.fields.original?.date(secondsFromUTC: 0)
+    }
+    guard let path = item.path, let head = FolderListing.head(of: path, count: 256 << 10) else { return nil }
+    var found = date(in: head)
+    // Cameras write it first into a JPEG. In other formats it may be anywhere.
+    if found == nil, head.count < item.byteCount ?? 0, ImageFormat.sniff(head) != .jpeg {
+      found = date(in: try? FileContents.at(ByteString(fileText: path)))
+    }
+    return found.map { Int64($0.timeIntervalSince1970 * 1e9) }
   }
 
   /// The path of a file URL, and any other URL as it is.
@@ -120,7 +128,7 @@ final class GalleryApplication {
     PastedText.places(in: url.absoluteString).first?.text ?? url.absoluteString
   }
 
-  /// What GTK takes for an argument: a path with bytes that are no text as its URI.
+  /// Returns an argument as GTK takes it: a path with bytes that are no text as its URI.
   private static func argument(_ source: String) -> String {
     guard source.hasPrivateBytes else { return source }
     return (source.hasPrefix("/") ? source : workingFolder + "/" + source).fileURI

@@ -4,7 +4,7 @@ import VitrineImaging
 import VitrineRuntime
 
 extension LoadError {
-  /// What is wrong, in a short sentence in the user's language; the details are in the panel.
+  /// The reason in a short sentence of the user's language; the details are in the panel.
   var shortText: String {
     if let status { return Self.text(ofStatus: status) }
     if let cause = cause as? ImageError { return Self.text(of: cause.code) }

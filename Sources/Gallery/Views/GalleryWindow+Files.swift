@@ -8,7 +8,7 @@ import VitrineRuntime
 extension GalleryWindow {
   private static let files = WorkQueue(label: "gallery-file-changes", width: 1)
 
-  /// What came of a command about several files.
+  /// The outcome of a command about several files.
   private struct Outcome<Change: Sendable>: Sendable {
     var changes: [Change] = []
     /// The paths of the files that were changed.
@@ -123,6 +123,13 @@ extension GalleryWindow {
     return request
   }
 
+  /// The request of a picture for a file: of all frames, and of no picture with a part missing.
+  private func written(_ item: GalleryItem) -> ImageRequest {
+    var request = turned(item)
+    (request.animates, request.acceptsPartial) = (true, false)
+    return request
+  }
+
   /// Puts the pixels of a picture on the clipboard.
   func copyPixels() async {
     guard let item = subjects.first else { return }
@@ -149,7 +156,7 @@ extension GalleryWindow {
   /// Asks for a name, a size and a format, and writes a picture.
   func saveAs() {
     guard let item = subjects.first else { return }
-    let request = turned(item)
+    let request = written(item)
     SaveDialog.choose(in: window, name: item.name) { [weak self] wish in
       guard let self else { return }
       guard let wish else {
@@ -182,57 +189,75 @@ extension GalleryWindow {
 
   // MARK: Turns
 
-  /// The formats that can be written again: without loss, and with a little.
-  private static let losslessFormats: [ImageFormat] = [.png, .webp, .gif, .qoi, .jxl]
-  private static let lossyFormats: [ImageFormat] = [.jpeg, .avif]
+  /// A file that is to be turned.
+  private struct Original: Sendable {
+    let data: Data
+    let info: ImageInfo
+    /// The version of the file that was read.
+    let version: String?
+    /// The turned file, if that takes no new encoding.
+    let turned: Data?
+
+    /// Blocks.
+    init(_ path: String, _ quarters: Int, _ limits: DecodeLimits) throws {
+      version = FolderListing.item(at: path)?.version
+      data = try FileContents.at(ByteString(fileText: path))
+      info = try GalleryPipeline.decoders.info(of: data, limits: limits)
+      let turn = JPEGTurn(info.orientation, thenQuarters: quarters)
+      turned = info.format == .jpeg ? try turn.turned(data, limits: limits) : nil
+    }
+
+    /// The encoding for a file that is written again; `nil` if that would lose colours.
+    var encoding: ImageEncoding? {
+      let row = info.format.row
+      guard row.isWritten, info.bitsPerComponent <= 8, info.dynamicRange == .standard else { return nil }
+      var encoding =
+        row.loss == .always
+        ? ImageEncoding(info.format, quality: 95) : ImageEncoding(info.format, isLossless: row.loss == .either)
+      encoding.metadata = .keep
+      return encoding
+    }
+
+    /// True if nothing is lost.
+    var isLossless: Bool { turned != nil || info.format.row.loss == .never || info.format.row.loss == .either }
+  }
 
   /// Saves the open photograph as it is turned: a JPEG without loss where its size allows that.
   func saveTurn() async {
     guard let item = photo.item, let path = item.path, photo.view.turns > 0 else { return }
-    let (turns, request) = (photo.view.turns, turned(item))
+    let (turns, request) = (photo.view.turns, written(item))
     let limits = photo.pipeline.configuration.decodeLimits
-    let read = try? await Self.files.run { _ in Result { try Self.turn(path, turns, limits) } }
+    let read = try? await Self.files.run { _ in Result { try Original(path, turns, limits) } }
     do {
-      guard let (data, turned, format) = try read?.get() else { return }
-      var (new, isLossless) = (turned, turned != nil)
-      if new == nil {
-        isLossless = Self.losslessFormats.contains(format)
-        guard isLossless || Self.lossyFormats.contains(format) else {
-          return toast.show(translated("Pictures of this format cannot be saved; use “Save As…”"))
+      guard let original = try read?.get() else { return }
+      var turned = original.turned
+      if turned == nil {
+        guard let encoding = original.encoding else {
+          return toast.show(translated("Pictures of this kind cannot be saved; use “Save As…”"))
         }
-        var encoding = ImageEncoding(format, quality: isLossless ? nil : 95, isLossless: isLossless && format != .gif)
-        encoding.metadata = .keep
-        new = try await photo.pipeline.encoded(for: request, as: encoding).data
+        turned = try await photo.pipeline.encoded(for: request, as: encoding).data
       }
-      guard let new else { return }
+      guard let turned else { return }
       let outcome = await change([path]) { path throws(FileChangeError) in
-        try FileChange.change(path, from: data, to: new)
+        guard FolderListing.item(at: path)?.version == original.version else {
+          throw FileChangeError(path: path, detail: "another program has changed it")
+        }
+        return try FileChange.change(path, from: original.data, to: turned)
       }
       if let problem = outcome?.problem { throw problem }
       if let file = outcome?.changes.first { history.add(.changed(file)) }
-      // The file is turned now, and no longer the view.
-      photo.view.rotate(quarters: -turns)
+      // The file is turned now, and no longer the view, unless that shows another one by now.
+      if photo.item?.id == item.id { photo.view.rotate(quarters: -turns) }
       await library.filesChanged([path])
-      let text = isLossless ? translated("Saved without loss") : translated("Saved; the picture was encoded again")
+      let text =
+        original.isLossless ? translated("Saved without loss") : translated("Saved; the picture was encoded again")
       toast.show(text, canUndo: true)
       update()
     } catch {
-      let detail = (error as? LoadError)?.detail ?? (error as? FileChangeError)?.detail ?? "\(error)"
-      toast.show(translated("It cannot be saved: %s", detail))
+      let detail =
+        (error as? LoadError)?.detail ?? (error as? FileChangeError)?.detail ?? (error as? ImageError)?.detail
+      toast.show(translated("It cannot be saved: %s", detail ?? "\(error)"))
     }
-  }
-
-  /// Reads a picture, and turns it if that takes no new encoding; blocks.
-  private nonisolated static func turn(
-    _ path: String,
-    _ quarters: Int,
-    _ limits: DecodeLimits,
-  ) throws -> (Data, turned: Data?, ImageFormat) {
-    let data = try FileContents.at(ByteString(fileText: path))
-    let info = try GalleryPipeline.decoders.info(of: data)
-    let turned =
-      info.format == .jpeg ? try JPEGTurn(info.orientation, thenQuarters: quarters).turned(data, limits: limits) : nil
-    return (data, turned, info.format)
   }
 
   // MARK: Other places and names

@@ -80,8 +80,8 @@ enum SaveDialog {
     guard let format = ImageFormat.written.first(where: { $0.fileExtensions.contains(ending) }) else {
       return nil
     }
-    let hasQuality: [ImageFormat] = [.jpeg, .webp, .avif, .jxl]
-    var encoding = ImageEncoding(format, quality: hasQuality.contains(format) ? Int(choice("quality")) : nil)
+    let hasQuality = format.row.loss == .always || format.row.loss == .either
+    var encoding = ImageEncoding(format, quality: hasQuality ? Int(choice("quality")) : nil)
     encoding.metadata = choice("metadata") == "true" ? .keep : .strip
     return Wish(path: path, encoding: encoding, longestSide: Int(choice("size")))
   }

@@ -24,11 +24,18 @@ package struct JPEGTurn: Sendable, Equatable {
   ///   - data: The file.
   ///   - limits: The limits; a picture of more pixels than may be held is refused. Defaults to `DecodeLimits()`.
   /// - Returns: The turned file; `nil` if an edge that is mirrored is not on the border of a unit of blocks.
-  /// - Throws: ``ImageError`` if the file is damaged, or too large.
+  /// - Throws: ``ImageError`` if the file is damaged or too large, or has further pictures behind the first (CIPA DC-007),
+  ///   such as a gain map, which would be lost.
   package func turned(_ data: Data, limits: DecodeLimits = DecodeLimits()) throws(ImageError) -> Data? {
     let info = try DecoderRegistry.standard.info(of: data, limits: limits)
     guard info.format == .jpeg, info.width.multipliedSaturating(by: info.height) <= limits.heldPixelCount else {
       throw ImageError(.overLimit, format: info.format, limit: .heldPixelCount, "too large to be turned")
+    }
+    let hasMore = data.reading {
+      JPEGMetadata.segments($0).contains { $0.number == 2 && $0.body.starts(with: "MPF\0") }
+    }
+    guard !hasMore else {
+      throw ImageError(.unsupported, format: .jpeg, "unsupported: a second picture in the file would be lost")
     }
     var out = unsafe vitrine_encoded()
     let (transposes, mirrorsX, mirrorsY): (Int32, Int32, Int32) = (

@@ -107,4 +107,13 @@ struct JPEGTurnTests {
     let error = #expect(throws: ImageError.self) { try JPEGTurn(.right).turned(file, limits: limits) }
     #expect(error?.code == .overLimit)
   }
+
+  @Test
+  func aSecondPictureInTheFileIsNotLost() throws {
+    var file = try Self.file()
+    let body = Array("MPF\0II*\0".utf8) + [UInt8](repeating: 0, count: 20)
+    file.insert(contentsOf: [0xFF, 0xE2, 0, UInt8(body.count + 2)] + body, at: 2)
+    let error = #expect(throws: ImageError.self) { try JPEGTurn(.right).turned(file) }
+    #expect(error?.code == .unsupported)
+  }
 }
