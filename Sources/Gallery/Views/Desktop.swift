@@ -47,8 +47,6 @@ enum Desktop {
     }
     let dialog = Widget(of: gtk_window_get_type())
     dialog.set("title", translated("Open With…"))
-    dialog.set("transient-for", window)
-    dialog.set("modal", true)
     let list = Widget.box(GTK_ORIENTATION_VERTICAL, spacing: 6).margins(12)
     for program in programs {
       let name = unsafe String(cString: g_app_info_get_display_name(OpaquePointer(program.object)))
@@ -62,24 +60,8 @@ enum Desktop {
     let scrolled = Widget.scrolled(list).expands()
     scrolled.minimumSize(width: 320, height: 240)
     dialog.add(scrolled)
-    dialog.onKey(GTK_PHASE_CAPTURE) { [weak dialog] key, _ in
-      guard Int32(key) == GDK_KEY_Escape else { return false }
-      dialog?.close()
-      return true
-    }
-    dialog.on(
-      "close-request",
-      answering: { () -> Bool in
-        openDialog = nil
-        return false
-      },
-    )
-    openDialog = dialog
-    dialog.present()
+    Dialogs.present(dialog, over: window)
   }
-
-  /// The dialog that is open, which is kept only here.
-  private static var openDialog: Widget?
 
   /// Returns the programs for the kind of a file, without this one.
   private static func programs(for path: String) -> [GTKObject] {

@@ -6,9 +6,6 @@ import VitrineRuntime
 /// The window with all keys, and the one about the program.
 @MainActor
 enum Help {
-  /// The open windows, which are kept only here.
-  private static var windows: [Widget] = []
-
   static func showShortcuts(in owner: Widget) {
     let groups: [(String, [(String, Command)])] = [
       (
@@ -22,7 +19,7 @@ enum Help {
       ),
       (
         translated("One Picture"),
-        [("Right space", .next), ("Left BackSpace", .previous)]
+        [("Right", .next), ("Left", .previous)]
           + keys([.first, .last, .back, .rotateLeft, .rotateRight, .saveTurn, .pause, .previousFrame, .nextFrame]),
       ),
       (
@@ -54,7 +51,7 @@ enum Help {
     defer { unsafe g_object_unref(UnsafeMutableRawPointer(builder)) }
     // The builder keeps the object for the call.
     guard let object = unsafe gtk_builder_get_object(builder, "window") else { return }
-    unsafe present(Widget(cast(object)), over: owner)
+    unsafe Dialogs.present(Widget(cast(object)), over: owner)
   }
 
   private static func keys(_ commands: [Command]) -> [(String, Command)] {
@@ -78,20 +75,6 @@ enum Help {
     window.set("logo-icon-name", Desktop.applicationID)
     window.set("version", vitrineVersion)
     window.set("comments", translated("Shows pictures: folders, files and URLs"))
-    present(window, over: owner)
-  }
-
-  private static func present(_ window: Widget, over owner: Widget) {
-    window.set("transient-for", owner)
-    window.set("modal", true)
-    windows.append(window)
-    window.on(
-      "close-request",
-      answering: { [weak window] () -> Bool in
-        windows.removeAll { $0 === window }
-        return false
-      },
-    )
-    window.present()
+    Dialogs.present(window, over: owner)
   }
 }

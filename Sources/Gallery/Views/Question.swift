@@ -46,8 +46,6 @@ final class Question {
   ) {
     self.answered = answered
     window = Widget(of: gtk_window_get_type())
-    window.set("transient-for", owner)
-    window.set("modal", true)
     window.set("resizable", false)
     window.set("title", question)
     let label = Widget.label(question, "title-4")
@@ -73,18 +71,13 @@ final class Question {
     // A loss is not accepted by the Return key alone.
     window.set("default-widget", isDestructive ? cancel : accept)
     connect(cancel)
-    window.present()
+    Dialogs.present(window, over: owner)
     select(text)
   }
 
   private func connect(_ cancel: Widget) {
     cancel.on("clicked") { [weak self] in self?.close() }
     accept.on("clicked") { [weak self] in self?.finish() }
-    window.onKey(GTK_PHASE_CAPTURE) { [weak self] key, _ in
-      guard Int32(key) == GDK_KEY_Escape else { return false }
-      self?.close()
-      return true
-    }
     window.on(
       "close-request",
       answering: { () -> Bool in
