@@ -110,7 +110,8 @@ let unused = [
   "Sources/Server": ["README.md", "Program", "Requests"],
   "Sources/Tiers": ["README.md", "Redis", "S3"],
   "Sources/Runtime": ["README.md"], "Sources/Vitrine": ["README.md"], "Sources/Tiles": ["README.md"],
-  "Sources/Apple": ["README.md"], "Sources/GTK": ["README.md"], "Sources/Sandbox": ["README.md"],
+  "Sources/Apple": ["README.md"], "Sources/Photos": ["README.md"], "Sources/GTK": ["README.md"],
+  "Sources/Sandbox": ["README.md"],
   "Sources/CommandLine": ["README.md"], "Sources/Text": ["README.md", isApple ? "Pango" : "CoreText"],
   "Tests/AppleTests": hasStubs ? [] : ["Stubs"],
   "Tests/CodecTests": ["Fixtures"],
@@ -165,11 +166,13 @@ if !isApple || hasStubs {
 // MARK: On Apple's platforms
 
 if isApple {
-  let frameworks = frameworks("UIKit AppKit Symbols Combine SwiftUI Network")
-  libraries += " VitrineApple"
+  let needs = frameworks("UIKit AppKit Symbols Combine SwiftUI Network")
+  let library = frameworks("Photos PhotosUI")
+  libraries += " VitrineApple VitrinePhotos"
   targets += [
-    room("VitrineApple", "Sources/Apple", "Vitrine \(frameworks)"),
-    tests("AppleTests", "VitrineApple \(hasStubs ? "PhotosTable" : "") \(frameworks)"),
+    room("VitrineApple", "Sources/Apple", "Vitrine VitrineRuntime VitrineImaging VitrineHTTP \(needs)"),
+    room("VitrinePhotos", "Sources/Photos", "Vitrine VitrineRuntime \(needs) \(library)"),
+    tests("AppleTests", "VitrineApple VitrinePhotos \(hasStubs ? "PhotosTable" : "") \(needs) \(library)"),
   ]
 }
 
@@ -180,6 +183,7 @@ if hasStubs {
     "CoreGraphics": "", "CoreText": "CoreGraphics", "ImageIO": "CoreGraphics", "URLLoading": "", "Network": "",
     "Combine": "", "Symbols": "", "SwiftUI": "CoreGraphics", "QuartzCore": "CoreGraphics",
     "_KitShared": "CoreGraphics QuartzCore Symbols", "UIKit": "_KitShared", "AppKit": "_KitShared",
+    "Photos": "CoreGraphics ImageIO", "PhotosUI": "",
   ]
   let all = stubs.map(\.key).joined(separator: " ")
   targets.append(tests("AppleStubsTests", all, at: "Tests/AppleStubs/Tests", isGuest: true))

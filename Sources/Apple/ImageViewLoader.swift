@@ -39,6 +39,10 @@ public final class ImageViewLoader: ImageDisplay {
   public var animates = false {
     didSet { slot.animates = animates }
   }
+  /// A Boolean value that indicates whether images are templates, which have the tint of the view for their colours.
+  ///
+  /// Only the alpha of a template counts. Applies to later images, still ones and previews. Defaults to `false`.
+  public var showsTemplates = false
   /// The content of the view.
   public private(set) var content = ImageSlot.Content.empty
   /// A closure that is called after each change of the content; defaults to an empty one.
@@ -114,9 +118,9 @@ public final class ImageViewLoader: ImageDisplay {
     case .empty: host.show(standIn: .none)
     case .placeholder(.keepCurrent), .failure(_, shows: .keepCurrent): break
     case .placeholder(let placeholder), .failure(_, shows: let placeholder): host.show(standIn: placeholder)
-    case .preview(let preview): host.show(preview, duration: 0)
+    case .preview(let preview): host.show(preview, isTemplate: showsTemplates, duration: 0)
     case .image(let response, let fades):
-      host.show(response.container, duration: transition.duration(fades: fades))
+      host.show(response.container, isTemplate: showsTemplates, duration: transition.duration(fades: fades))
       playback = response.animation.map { Playback($0, on: host) { [weak host] in host?.show(frame: $0) } }
     }
     onChange(content)

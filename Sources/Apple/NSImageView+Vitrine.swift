@@ -19,10 +19,12 @@ extension NSImageView: PictureHost {
 
   var pixelSize: HostSize? { hostSize }
 
-  func show(_ image: ImageContainer, duration: TimeInterval) {
+  func show(_ image: ImageContainer, isTemplate: Bool, duration: TimeInterval) {
     removeAllSymbolEffects(animated: false)
     if duration > 0 { fadeContents(duration) }
-    self.image = NSImage(image)
+    let picture = NSImage(image)
+    picture?.isTemplate = isTemplate
+    self.image = picture
   }
 
   func show(frame: Bitmap) { image = NSImage(frame) }

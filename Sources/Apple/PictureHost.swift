@@ -8,11 +8,13 @@ import VitrineRuntime
 protocol PictureHost: AnyObject {
   /// The way in which the view fits images.
   var fittingMode: TargetSize.Mode { get }
-  /// The size in pixels, or that of the window if the view has none; `nil` outside of windows without a size.
+  /// The size in pixels, or the window's size if the view has none; `nil` outside of windows without a size.
   var pixelSize: HostSize? { get }
 
   /// Shows an image that may be brighter than white; it fades in if that takes any time.
-  func show(_ image: ImageContainer, duration: TimeInterval)
+  ///
+  /// A template has the tint of the view for its colours.
+  func show(_ image: ImageContainer, isTemplate: Bool, duration: TimeInterval)
   /// Shows a frame of the animation that is shown.
   func show(frame: Bitmap)
   /// Shows what stands for an image; never `keepCurrent`.

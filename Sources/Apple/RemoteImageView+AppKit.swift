@@ -88,10 +88,10 @@ open class MacRemoteImageView: NSView {
 extension MacRemoteImageView: LayeredHost {
   var isInWindow: Bool { window != nil }
 
-  func show(_ image: ImageContainer, duration: TimeInterval) {
+  func show(_ image: ImageContainer, isTemplate: Bool, duration: TimeInterval) {
     // The transition of the layer shows what was there beneath the image.
     if duration > 0, isInWindow { fadeContents(duration) } else { endFade() }
-    imageView.show(image, duration: 0)
+    imageView.show(image, isTemplate: isTemplate, duration: 0)
     placeholderView.show(standIn: .none)
   }
 

@@ -77,10 +77,10 @@ open class RemoteImageView: UIView {
 extension RemoteImageView: LayeredHost {
   var isInWindow: Bool { window != nil }
 
-  func show(_ image: ImageContainer, duration: TimeInterval) {
+  func show(_ image: ImageContainer, isTemplate: Bool, duration: TimeInterval) {
     let previous = imageView.image
     let fade = endFade()
-    imageView.show(image, duration: 0)
+    imageView.show(image, isTemplate: isTemplate, duration: 0)
     guard duration > 0, isInWindow else { return placeholderView.show(standIn: .none) }
     // An image that was kept stays beneath the one that fades in.
     if let previous {

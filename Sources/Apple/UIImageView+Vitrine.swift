@@ -12,16 +12,10 @@ extension UIImageView: PictureHost {
 
   var pixelSize: HostSize? { hostSize }
 
-  func show(_ image: ImageContainer, duration: TimeInterval) {
+  func show(_ image: ImageContainer, isTemplate: Bool, duration: TimeInterval) {
     removeAllSymbolEffects(animated: false)
-    let picture = UIImage(image)
-    guard duration > 0 else {
-      self.image = picture
-      return
-    }
-    // The view may be touched while the image fades in.
-    let options: AnimationOptions = [.transitionCrossDissolve, .allowUserInteraction]
-    UIView.transition(with: self, duration: duration, options: options) { self.image = picture }
+    let picture = UIImage.picture(image, isTemplate: isTemplate)
+    fade(duration) { self.image = picture }
   }
 
   func show(frame: Bitmap) { image = UIImage(frame) }
@@ -34,13 +28,7 @@ extension UIImageView: PictureHost {
 
   func allow(_ range: DisplayRange) { preferredImageDynamicRange = range.uiRange }
 
-  func watchLayout(_ loader: ImageViewLoader) {
-    let probe = LayoutProbe(frame: bounds)
-    probe.onLayout = { [weak loader] in loader?.updateSize() }
-    probe.autoresizingMask = [.flexibleWidth, .flexibleHeight]
-    probe.isUserInteractionEnabled = false
-    addSubview(probe)
-  }
+  func watchLayout(_ loader: ImageViewLoader) { addProbe(loader) }
 
   func makeFrameLink(_ tick: @escaping @MainActor (Duration) -> Void) -> any FrameLink { UpdateLink(self, tick) }
 
@@ -64,11 +52,28 @@ private final class LayoutProbe: UIView {
 }
 
 extension UIView {
-  /// The size in pixels, or that of the window if the view has none.
+  /// The size in pixels, or the window's size if the view has none.
   var hostSize: HostSize? {
     let scale = max(traitCollection.displayScale, 1)
     return HostSize(bounds.size, scale: scale)
       ?? window.flatMap { HostSize($0.bounds.size, scale: scale, isBound: true) }
+  }
+
+  /// Makes a change that fades in, if that takes any time.
+  func fade(_ duration: TimeInterval, to change: @escaping () -> Void) {
+    guard duration > 0 else { return change() }
+    // The view may be touched while the image fades in.
+    let options: AnimationOptions = [.transitionCrossDissolve, .allowUserInteraction]
+    UIView.transition(with: self, duration: duration, options: options, animations: change)
+  }
+
+  /// Reports each layout of the view to a loader from now on.
+  func addProbe(_ loader: ImageViewLoader) {
+    let probe = LayoutProbe(frame: bounds)
+    probe.onLayout = { [weak loader] in loader?.updateSize() }
+    probe.autoresizingMask = [.flexibleWidth, .flexibleHeight]
+    probe.isUserInteractionEnabled = false
+    addSubview(probe)
   }
 }
 
@@ -85,6 +90,12 @@ extension UIView.ContentMode {
 }
 
 extension UIImage {
+  /// Returns an image of what was decoded; a template if it is to have the tint of its view.
+  static func picture(_ image: ImageContainer, isTemplate: Bool) -> UIImage? {
+    let picture = UIImage(image)
+    return isTemplate ? picture?.withRenderingMode(.alwaysTemplate) : picture
+  }
+
   /// Returns the image that stands for one that is loading or has failed; `nil` for none.
   static func standIn(_ placeholder: Placeholder) -> UIImage? {
     switch placeholder {
@@ -114,7 +125,7 @@ extension Symbol {
 
 /// The display link of a view of UIKit; silent while the view is in no window.
 @MainActor
-private final class UpdateLink: FrameLink {
+final class UpdateLink: FrameLink {
   private let link: UIUpdateLink
 
   init(_ view: UIView, _ tick: @escaping @MainActor (Duration) -> Void) {

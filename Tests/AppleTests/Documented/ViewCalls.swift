@@ -21,6 +21,22 @@ func load(_ imageView: UIImageView, _ url: URL, _ request: ImageRequest, _ text:
 }
 
 @MainActor
+func loadParts(_ button: UIButton, _ attachment: NSTextAttachment, in textView: UITextView, _ icon: URL, _ emoji: URL) {
+  let url = icon
+  button.vitrine.showsTemplates = true  // the icon has the tint of the button
+  button.vitrine.load(icon, placeholder: .symbol("photo"))
+  button.vitrineBackground(for: .selected).load(url)
+  attachment.vitrine(in: textView).load(emoji)
+}
+
+@MainActor
+func makeAttachment(_ emoji: URL, in textView: UITextView) {
+  let attachment = NSTextAttachment()
+  attachment.bounds = CGRect(x: 0, y: -4, width: 20, height: 20)
+  attachment.vitrine(in: textView).load(emoji)
+}
+
+@MainActor
 func control(_ imageView: UIImageView, _ bar: UIView, _ pipeline: ImagePipeline) {
   imageView.vitrine.cancel()
   imageView.vitrine.clear()

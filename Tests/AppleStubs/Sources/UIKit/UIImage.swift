@@ -99,6 +99,16 @@ open class UIImage: NSObject, @unchecked Sendable {
   /// How the pixels are turned.
   open var imageOrientation: UIImage.Orientation { _facts.orientation }
 
+  /// Where the colours come from.
+  open var renderingMode: UIImage.RenderingMode { _facts.renderingMode }
+
+  /// Returns the same picture with colours from elsewhere.
+  open func withRenderingMode(_ renderingMode: UIImage.RenderingMode) -> UIImage {
+    var facts = _facts
+    facts.renderingMode = renderingMode
+    return UIImage(_facts: facts)
+  }
+
   /// The size in points, as it stands on the screen.
   open var size: CGSize { _facts.size }
 }
