@@ -358,6 +358,7 @@ extension World {
     Task(executorPreference: executor) { [unowned self] in
       await body(pipeline.cache)
       lost = now
+      note("a removal of \(addresses) has ended")
       for address in addresses { removals[address] = removals[address].map { ($0.underWay - 1, now) } }
     }
   }

@@ -83,8 +83,9 @@ extension World {
   /// word of it came later.
   private func checkOrder(_ ticket: Ticket, _ version: Int, _ since: Moment, _ response: ImageResponse) {
     guard !response.isStale else { return }
-    if ticket.wish.policy == .standard, let seen = seen[ticket.wish.address], seen.at < since, seen.version > version,
-      isOrderKnown(since: seen.at), !isAsNew(version, as: seen.version, of: ticket.wish.address, seenAt: seen.at)
+    let address = ticket.wish.address
+    if ticket.wish.policy == .standard, let seen = seen[address], seen.at < since, seen.version > version,
+      isOrderKnown(of: address, since: seen.at), !isAsNew(version, as: seen.version, of: address, seenAt: seen.at)
     {
       fail("\(ticket.number), \(ticket.wish), got version \(version) after somebody had got \(seen.version)")
     }
@@ -92,7 +93,12 @@ extension World {
   }
 
   /// Whether what is decoded late can be known for what it is: by what is in memory.
-  private func isOrderKnown(since moment: Moment) -> Bool { options.hasMemory && lost.map { $0 < moment } ?? true }
+  ///
+  /// Until a removal has ended, the disk may still have what was there before, and newer answers to loads of before it are
+  /// not kept.
+  private func isOrderKnown(of address: Int, since moment: Moment) -> Bool {
+    options.hasMemory && removals[address]?.underWay ?? 0 == 0 && lost.map { $0 < moment } ?? true
+  }
 
   /// Whether the server's last word of a version came after that of another was seen, or no later than that by the
   /// clock.
