@@ -105,13 +105,15 @@ struct JPEGHeader {
 
   /// Returns the number of coefficients of a frame, whose blocks fill whole units.
   private static func coefficients(_ frame: ByteReader, _ width: Int, _ height: Int) -> Int {
-    let factors = stride(from: 7, to: frame.count, by: 3).compactMap { offset in
-      frame.byte(at: offset).map { (x: Int($0 >> 4), y: Int($0 & 15)) }
+    var (x, y, blocksPerUnit) = (0, 0, 0)
+    for offset in stride(from: 7, to: frame.count, by: 3) {
+      guard let factors = frame.byte(at: offset) else { break }
+      let (horizontal, vertical) = (Int(factors >> 4), Int(factors & 15))
+      (x, y, blocksPerUnit) = (max(x, horizontal), max(y, vertical), blocksPerUnit + horizontal * vertical)
     }
-    let (x, y) = (factors.map(\.x).max() ?? 1, factors.map(\.y).max() ?? 1)
     guard x > 0, y > 0 else { return 0 }
     let units = ((width + 8 * x - 1) / (8 * x)) * ((height + 8 * y - 1) / (8 * y))
-    return factors.reduce(0) { $0 + $1.x * $1.y } * units * 64
+    return blocksPerUnit * units * 64
   }
 
   private static var truncated: ImageError {
