@@ -54,7 +54,8 @@ format: ## Formats all Swift code in place, and the list of formats in README.md
 	. Scripts/lib/formats.sh && perl -pi -e "s|^It reads .*:\$$|$$(formats_sentence)|" README.md
 
 .PHONY: docs
-docs: setup ## Builds the documentation into site/, and packs it into ARCHIVE.
+docs: ## Builds the documentation: open site/index.html. ARCHIVE packs it.
+	@Scripts/setup.sh docs
 	@ARCHIVE="$(ARCHIVE)" Scripts/docs.sh
 
 .PHONY: demo
@@ -77,6 +78,14 @@ install: ## Installs the programs and their files, after make build.
 .PHONY: uninstall
 uninstall: ## Removes what make install has installed.
 	@PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" PRODUCTS="$(or $(PRODUCTS),$(programs))" Scripts/install.sh uninstall
+
+.PHONY: deb
+deb: build ## Makes Debian packages in .build/packages, for this release of Debian.
+	@Scripts/setup.sh package && Scripts/package.sh deb
+
+.PHONY: tarball
+tarball: build ## Makes an archive of the programs in .build/packages.
+	@Scripts/package.sh tarball
 
 .PHONY: clean
 clean: ## Removes all build products.

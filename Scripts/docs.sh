@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# Builds the documentation of every module into one static site, site/, and packs it into ARCHIVE if set. Warnings, such as
-# dead links, are errors, and so are public symbols without a comment.
+# Builds the documentation into site/, as pages that open from disk, and packs them into ARCHIVE if set. DocC judges the catalogues
+# first, and needs a web server to show them, so the pages are those of Scripts/site. Warnings, such as dead links, are errors, and
+# so are public symbols without a comment.
 set -euo pipefail
 source Scripts/lib/formats.sh
+# In the order of the menu.
 modules=(
-  VitrineRuntime:Runtime VitrineImaging:Imaging VitrineCaching:Caching VitrineHTTP:HTTP Vitrine:Vitrine
+  Vitrine:Vitrine VitrineImaging:Imaging VitrineCaching:Caching VitrineHTTP:HTTP VitrineRuntime:Runtime
   VitrineTiles:Tiles VitrineTiers:Tiers VitrineText:Text VitrineTesting:Testing
 )
 [ "$(uname)" = Linux ] && modules+=(VitrineGTK:GTK VitrineSandbox:Sandbox VitrineServingRequests:Server/Requests VitrineServing:Server VitrineS3:Tiers/S3)
@@ -28,7 +30,6 @@ for folder in Sources/Shims/*/include/ Sources/System/*/; do includes+=(-I "$fol
 # shellcheck disable=SC2207
 [ "$(uname)" = Linux ] && includes+=($(pkg-config --cflags-only-I gtk4 libavif libheif libjxl librsvg-2.0 libtiff-4))
 
-archives=()
 for entry in "${modules[@]}"; do
   module=${entry%%:*}
   mkdir -p "$work/$module"
@@ -40,9 +41,10 @@ for entry in "${modules[@]}"; do
     --transform-for-static-hosting --experimental-documentation-coverage --coverage-summary-level detailed \
     --warnings-as-errors --output-path "$work/$module.doccarchive" >"$work/$module.coverage" ||
     { cat "$work/$module.coverage" >&2 && exit 1; }
-  archives+=("$work/$module.doccarchive")
 done
-"$docc" merge "${archives[@]}" --synthesized-landing-page-name Vitrine --output-path site >/dev/null
+# Where there is no Apple SDK, the page of its views has no symbols.
+[[ " ${modules[*]} " == *" VitrineApple:"* ]] || modules+=(VitrineApple:Apple)
+PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 Scripts/site/site.py "$work" site "${modules[@]}"
 
 # The columns are: name | kind | has an abstract | …. Synthesized members and pages of other modules' types have none.
 undocumented=$(awk -F ' *[|] *' '$3 == "false" && $2 != "CollectionGroup" && $2 != "Article" && $2 !~ /Extended/ &&
@@ -55,5 +57,4 @@ if [ -n "$undocumented" ]; then
 fi
 documented=$(awk -F ' *[|] *' '$3 == "true"' "$work"/*.coverage | wc -l)
 [ -z "${ARCHIVE:-}" ] || tar -czf "$ARCHIVE" --transform 's/^site/vitrine-reference/' site
-echo "docs: $documented public symbols, each with a page and a comment, in site/; view it with a web server, such as"
-echo "      python3 -m http.server --directory site"
+echo "docs: $documented public symbols, each with a comment"

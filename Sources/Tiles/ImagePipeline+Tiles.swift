@@ -30,7 +30,7 @@ extension ImagePipeline {
     return TiledImage(reader)
   }
 
-  /// Opens the image at a URL for reading a tile at a time; see ``tiledImage(for:)-(ImageRequest)``.
+  /// Opens the image at a URL for reading a tile at a time; see ``tiledImage(for:progress:)``.
   ///
   /// - Throws: `LoadError`; with code `.cancelled`, at once, if the awaiting task is cancelled.
   public func tiledImage(for url: some URLConvertible) async throws(LoadError) -> TiledImage {
