@@ -110,7 +110,7 @@ let unused = [
   "Sources/Server": ["README.md", "Program", "Requests"],
   "Sources/Tiers": ["README.md", "Redis", "S3"],
   "Sources/Runtime": ["README.md"], "Sources/Vitrine": ["README.md"], "Sources/Tiles": ["README.md"],
-  "Sources/Apple": ["README.md"], "Sources/Photos": ["README.md"], "Sources/GTK": ["README.md"],
+  "Sources/Apple": ["README.md", "Photos"], "Sources/Apple/Photos": ["README.md"], "Sources/GTK": ["README.md"],
   "Sources/Sandbox": ["README.md"],
   "Sources/CommandLine": ["README.md"], "Sources/Text": ["README.md", isApple ? "Pango" : "CoreText"],
   "Tests/AppleTests": hasStubs ? [] : ["Stubs"],
@@ -171,7 +171,7 @@ if isApple {
   libraries += " VitrineApple VitrinePhotos"
   targets += [
     room("VitrineApple", "Sources/Apple", "Vitrine VitrineRuntime VitrineImaging VitrineHTTP \(needs)"),
-    room("VitrinePhotos", "Sources/Photos", "Vitrine VitrineRuntime \(needs) \(library)"),
+    room("VitrinePhotos", "Sources/Apple/Photos", "Vitrine VitrineRuntime \(needs) \(library)"),
     tests("AppleTests", "VitrineApple VitrinePhotos \(hasStubs ? "PhotosTable" : "") \(needs) \(library)"),
   ]
 }
