@@ -35,7 +35,7 @@ func list(_ names: String) -> [Target.Dependency] { names.split(separator: " ").
 // Apple wants reasons from modules that look at files, disks or the uptime; VitrineApple.docc lists the uses. Only a build
 // for Apple's platforms has the file as a resource.
 let privacyManifest = "PrivacyInfo.xcprivacy"
-let withPrivacyManifest = ["Sources/Runtime", "Sources/Caching"]
+let withPrivacyManifest = ["Sources/Runtime", "Sources/Caching", "Sources/Apple/Photos"]
 
 // A module of Vitrine's. ARCHITECTURE.md says what each may import, and CONTRIBUTING.md how to add one.
 func room(_ name: String, _ path: String, _ needs: String, isHot: Bool = false) -> Target {
