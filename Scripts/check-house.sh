@@ -192,6 +192,9 @@ complain "README.md and Package.swift must list the packages of Scripts/packages
 source Scripts/lib/formats.sh
 grep -qxF "$(formats_sentence)" README.md ||
   complain "README.md must list the formats of Sources/Imaging/Codecs/ImageFormat+Table.swift; make format writes:" "$(formats_sentence)"
+complain "README.md and CHANGELOG.md begin with the version of Sources/Runtime/Version.swift:" \
+  "$(grep -q "^The version is $(version)[,.]" README.md || echo README.md
+    grep -m 1 '^## ' CHANGELOG.md | grep -q "^## $(version) " || echo CHANGELOG.md)"
 complain "ImageFormat.all must list each row of Sources/Imaging/Codecs/ImageFormat+Table.swift, and nothing else:" \
   "$(diff <(sed -nE 's/^  public static let ([a-zA-Z0-9]+) = Self\($/\1/p' Sources/Imaging/Codecs/ImageFormat+Table.swift | sort) \
     <(awk '/ all: / { inside = 1; next } inside && /]/ { exit } inside' Sources/Imaging/Codecs/ImageFormat+Table.swift | grep -oE '[a-zA-Z0-9]+' | sort))"

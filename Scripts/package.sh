@@ -8,7 +8,7 @@ source Scripts/lib/formats.sh
 out=$(mkdir -p "${PACKAGES:-.build/packages}" && cd "${PACKAGES:-.build/packages}" && pwd)
 BUILT=$(cd "${BUILT:-.build/release}" && pwd) || { echo "package: run 'make build' first" >&2; exit 1; }
 export BUILT
-version=$(sed -nE 's/.*vitrineVersion = "(.*)"/\1/p' Sources/Runtime/Version.swift)
+version=$(version)
 # shellcheck disable=SC1091
 system=$(. /etc/os-release && echo "$ID${VERSION_ID:-}")
 # Equal sources make equal packages.

@@ -92,6 +92,13 @@ provenance() {
   echo
 }
 
+# `passed SECONDS`: writes that the check `script` has passed, of what, and how long it took.
+passed() {
+  local folder=${RESULTS:-Benchmarks/Results}/checks
+  mkdir -p "$folder"
+  { provenance; echo "passed in $1 s"; } >"$folder/${script#*/}.txt"
+}
+
 # `record NAME COMMAND...`: runs a command, and writes what it prints to Benchmarks/Results/NAME.txt, or to the folder RESULTS,
 # below what it was made of. If the command fails, the result of before stays. With status 3 it has measured everything and
 # missed a target: the result is written, and the script fails.

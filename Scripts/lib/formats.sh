@@ -25,10 +25,13 @@ formats() {
 # `listed WORD`: turns lines into a part of a sentence, such as "a, b and c".
 listed() { paste -sd , | sed -E "s/,([^,]*)$/ $1 \1/; s/,/, /g"; }
 
+# The version of Vitrine, which stands in Swift.
+version() { sed -nE 's/.*vitrineVersion = "(.*)"/\1/p' Sources/Runtime/Version.swift; }
+
 # `filled FILE FOLDER`: prints a file of Desktop for programs in a folder.
 filled() {
   sed -e "s|@bindir@|$2|g" -e "s|@types@|$(formats types reader: | paste -sd ';');|" \
-    -e "s|@formats@|$(formats title reader: | listed and)|" -e "s|@formate@|$(formats title reader: | listed und)|" "$1"
+    -e "s|@version@|$(version)|" -e "s|@formats@|$(formats title reader: | listed and)|" -e "s|@formate@|$(formats title reader: | listed und)|" "$1"
 }
 
 # The sentence of README.md, a line of its own, which `make format` writes.
