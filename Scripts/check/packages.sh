@@ -160,7 +160,6 @@ use_archive() {
 }
 
 mkdir -p .build/packages
-rm -f .build/packages/*
 for suite in $suites; do
   if [ ! -e "$folder/packages-$suite.done" ]; then
     echo "packages: installing a minimal $suite in $folder"
@@ -169,13 +168,14 @@ for suite in $suites; do
     debootstrap --variant=minbase "$suite" "$folder/packages-$suite" >"$folder/packages-$suite.log"
     touch "$folder/packages-$suite.done"
   fi
+  system=$(chroot "$folder/packages-$suite" sh -c '. /etc/os-release && echo "$ID$VERSION_ID"')
+  rm -f .build/packages/*"$system"*
   if [ "$suite" = "$own" ]; then
     Scripts/package.sh deb >/dev/null
     Scripts/package.sh tarball >/dev/null
   else
     build_elsewhere
   fi
-  system=$(chroot "$folder/packages-$suite" sh -c '. /etc/os-release && echo "$ID$VERSION_ID"')
   packages=(.build/packages/*"~$system"_*.deb)
   archive=$(echo .build/packages/*-"$system"-*.tar.gz)
   echo "packages: $suite"
