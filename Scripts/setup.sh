@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what is missing of Scripts/packages.txt, and says what and why: what is needed to build Vitrine, and what GROUP needs,
-# which is `test` or a script such as bench/imaging. `setup.sh packages PRODUCT` lists the packages of a product; the README
+# which is `test` or a script such as docs or bench/imaging. `setup.sh packages PRODUCT` lists the packages of a product; the README
 # and Package.swift are checked against them.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -9,7 +9,7 @@ rows() { # names; `needed` are all products. Prints: package|test|reason|who nee
   awk -F ' *[|] *' -v names=" $* " '!/^#/ && NF == 4 {
     count = split($4, words, " ")
     for (i = 1; i <= count; i++) {
-      isNeeded = words[i] !~ /\// && words[i] != "test"
+      isNeeded = words[i] == "all" || words[i] ~ /^[Vv]itrine/
       if (index(names, " " words[i] " ") || (isNeeded && index(names, " needed "))) {
         print $1 "|" $2 "|" $3 "|" words[i]
         next

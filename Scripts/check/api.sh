@@ -2,7 +2,8 @@
 # Breaking changes of the public API since a release.
 # REF is the commit or tag to compare with (the last tag); PRODUCTS (all libraries) narrows it. SwiftPM builds both. A change that
 # breaks a program is allowed where the minor version has risen since REF, and has to be named in CHANGELOG.md; within one minor
-# version it fails. Which lines of SwiftPM's are no change of the API is said in Scripts/check/api-accepted.txt, one a line.
+# version it fails. Scripts/check/api-accepted.txt, if there is one, has lines of SwiftPM's that are no change, one a line.
+# SCRATCH is a build folder, .build/api if it is not given.
 source "$(dirname "$0")/../lib/common.sh"
 setup
 ref=${REF:-$(git describe --tags --abbrev=0 2>/dev/null || true)}
@@ -17,7 +18,7 @@ for product in ${PRODUCTS:-}; do arguments+=(--products "$product"); done
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 status=0
-swift package diagnose-api-breaking-changes "${arguments[@]}" >"$log" 2>&1 || status=$?
+swift package --scratch-path "${SCRATCH:-.build/api}" diagnose-api-breaking-changes "${arguments[@]}" >"$log" 2>&1 || status=$?
 found=$(grep -cE '💔|API breakage:' "$log" || true)
 if [ "$status" -ne 0 ] && [ "$found" = 0 ]; then
   tail -n 20 "$log" >&2

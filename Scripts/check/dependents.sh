@@ -17,6 +17,7 @@ products=(
   "VitrineTiers:TieredDataCache.RemoteLimits().headDeadline"
   "VitrineText:TextFont.sansSerif.family"
   "VitrineTesting:PipelineParts().loader.requests.count"
+  "VitrineBridges:\"without a trait\""
 )
 if [ "$(uname)" = Linux ]; then
   products+=("VitrineGTK:RemotePicture.self" "VitrineSandbox:Sandbox.Formats.allCases"

@@ -131,11 +131,11 @@ use_gallery() {
   check "the gallery shows the photographs, complete at once" Scripts/lib/headless.sh bash -c '
     cp "$XAUTHORITY" "$0/xauthority"
     timeout 60 chroot "$0" env -i HOME=/root PATH=/usr/bin DISPLAY="$DISPLAY" XAUTHORITY=/xauthority GDK_BACKEND=x11 GSK_RENDERER=cairo \
-      GDK_DEBUG=gl-disable GTK_A11Y=none LC_ALL=C.UTF-8 XDG_RUNTIME_DIR=/tmp stdbuf -oL vitrine-gallery /photographs --new-instance --times >"$1" 2>&1 &
-    until grep -q . "$1" || ! kill -0 $!; do sleep 0.1; done
-    pkill -P $! || true
+      GTK_A11Y=none LC_ALL=C.UTF-8 XDG_RUNTIME_DIR=/tmp stdbuf -oL vitrine-gallery /photographs --new-instance --times >"$1" 2>&1 &
+    until grep -q "first screen" "$1" || ! kill -0 $!; do sleep 0.1; done
+    kill $! || true
     cat "$1"
-    grep -qE "[0-9]" "$1"' "$root" "$folder/gallery.log"
+    grep -q "first screen: [0-9]" "$1"' "$root" "$folder/gallery.log"
   sed 's/^/    /' "$folder/gallery.log" | head -n 3
 }
 
