@@ -10,7 +10,7 @@
 #include "../renamed.h"
 
 #define VITRINE_HEIF_FUNCTIONS(F) \
-  F(heif_context_alloc) F(heif_context_free) F(heif_context_get_primary_image_handle) \
+  F(heif_have_decoder_for_format) F(heif_context_alloc) F(heif_context_free) F(heif_context_get_primary_image_handle) \
   F(heif_context_read_from_memory_without_copy) F(heif_context_set_max_decoding_threads) \
   F(heif_context_set_maximum_image_size_limit) F(heif_decode_image) F(heif_decoding_options_alloc) \
   F(heif_decoding_options_free) F(heif_image_get_bits_per_pixel_range) F(heif_image_get_height) \
@@ -20,7 +20,7 @@
   F(heif_image_handle_get_nclx_color_profile) F(heif_image_handle_get_number_of_thumbnails) \
   F(heif_image_handle_get_raw_color_profile) F(heif_image_handle_get_raw_color_profile_size) \
   F(heif_image_handle_get_thumbnail) F(heif_image_handle_get_width) F(heif_image_handle_has_alpha_channel) \
-  F(heif_image_handle_is_premultiplied_alpha) F(heif_image_handle_release) F(heif_image_release) \
+  F(heif_image_handle_is_premultiplied_alpha) F(heif_image_handle_release) F(heif_image_release) F(heif_init) \
   F(heif_nclx_color_profile_free)
 
 VITRINE_HEIF_FUNCTIONS(VITRINE_RENAMED)
