@@ -111,7 +111,7 @@ let unused = [
   "Sources/Tiers": ["README.md", "Redis", "S3"],
   "Sources/Runtime": ["README.md"], "Sources/Vitrine": ["README.md"], "Sources/Tiles": ["README.md"],
   "Sources/Apple": ["README.md", "Photos"], "Sources/Apple/Photos": ["README.md"], "Sources/GTK": ["README.md"],
-  "Sources/Sandbox": ["README.md"],
+  "Sources/Sandbox": ["README.md"], "Sources/Bridges": ["README.md"],
   "Sources/CommandLine": ["README.md"], "Sources/Text": ["README.md", isApple ? "Pango" : "CoreText"],
   "Tests/AppleTests": hasStubs ? [] : ["Stubs"],
   "Tests/CodecTests": ["Fixtures"],
@@ -308,11 +308,39 @@ if !isApple {
   ]
 }
 
+// MARK: Bridges to other packages
+
+// Each is used with a trait of its own, off by default, and is not fetched without it: every use needs its condition, of one trait
+// each. `VITRINE_STAND_INS=1` takes the stand-ins of Tests/StandIns in place of the URLs.
+let bridged: KeyValuePairs<String, (url: String, from: Version)> = [
+  "Logging": ("https://github.com/apple/swift-log", "1.6.0"),
+  "Metrics": ("https://github.com/apple/swift-metrics", "2.5.0"),
+  "Tracing": ("https://github.com/apple/swift-distributed-tracing", "1.2.0"),
+  "HTTPTypes": ("https://github.com/apple/swift-http-types", "1.3.0"),
+  "ServiceLifecycle": ("https://github.com/swift-server/swift-service-lifecycle", "2.6.0"),
+]
+let hasStandIns = Context.environment["VITRINE_STAND_INS"] == "1"
+func identity(_ url: String) -> String { url.split(separator: "/").last.map(String.init) ?? url }
+let bridges = room("VitrineBridges", "Sources/Bridges", "VitrineRuntime VitrineHTTP Vitrine")
+bridges.dependencies += bridged.map {
+  .product(name: $0.key, package: identity($0.value.url), condition: .when(traits: [$0.key]))
+}
+if !isApple {
+  bridges.dependencies.append(.target(name: "VitrineServing", condition: .when(traits: ["ServiceLifecycle"])))
+}
+targets.append(bridges)
+libraries += " VitrineBridges"
+
 let package = Package(
   name: "Vitrine",
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
   products: libraries.split(separator: " ").map { .library(name: String($0), targets: [String($0)]) }
     + programs.map { .executable(name: $0, targets: [$1]) },
+  traits: Set(bridged.map { .trait(name: $0.key, description: "VitrineBridges over \(identity($0.value.url))") }),
+  dependencies: bridged.map {
+    hasStandIns
+      ? .package(path: "Tests/StandIns/\(identity($0.value.url))") : .package(url: $0.value.url, from: $0.value.from)
+  },
   targets: targets,
   swiftLanguageModes: [.v6],
 )
