@@ -56,8 +56,8 @@ class Site:
         for place in ["README", "ARCHITECTURE", "CONTRIBUTING", "SECURITY", "CHANGELOG", "Scripts/README", "Tests/README"]:
             name = os.path.dirname(place) or place
             self.add(f"{place}.md", "index.html" if place == "README" else f"project/{name}.html")
-        for source in sorted(glob.glob("Sources/*/README.md")) + ["Sources/Caching/Disk/DiskFormat.md"]:
-            name = source.split("/")[1] if source.endswith("README.md") else "DiskFormat"
+        for source in sorted(glob.glob("Sources/**/README.md", recursive=True)) + ["Sources/Caching/Disk/DiskFormat.md"]:
+            name = "-".join(source.split("/")[1:-1]) if source.endswith("README.md") else "DiskFormat"
             self.add(source, f"rooms/{name}.html")
         for module, place in self.modules.items():
             catalogue = f"Sources/{place}/{module}.docc"
