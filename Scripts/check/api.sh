@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Breaking changes of the public API since a release.
-# REF is the commit or tag to compare with (the last tag); PRODUCTS (all libraries) narrows it. SwiftPM builds both. A change that
+# REF is the commit or tag to compare with (the last tag); PRODUCTS (all libraries) narrows it. SwiftPM builds all of both. A change that
 # breaks a program is allowed where the minor version has risen since REF, and has to be named in CHANGELOG.md; within one minor
 # version it fails. Scripts/check/api-accepted.txt, if there is one, has lines of SwiftPM's that are no change, one a line.
 # SCRATCH is a build folder, .build/api if it is not given.
