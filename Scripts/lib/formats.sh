@@ -2,12 +2,12 @@
 # shellcheck shell=bash
 
 # `formats COLUMN [PATTERN]`: prints the title of each row of Sources/Imaging/Codecs/ImageFormat+Table.swift, a line each, or its
-# extensions, types or codec. Only rows that match a regular expression count, such as `reader:` for formats that are read,
+# extensions, types or codec, which may be on several lines. Only rows that match a regular expression count, such as `reader:` for formats that are read,
 # `writer:`, `codec:` and `name: "heic"`.
 formats() {
   awk -v column="$1" -v pattern="${2:-name:}" '
     function finish() {
-      if (row ~ pattern && match(row, column ": ?[^\n]*")) {
+      if (row ~ pattern && match(row, column ": ?(\\[[^]]*\\]|[^\n]*)")) {
         text = substr(row, RSTART + length(column) + 1, RLENGTH - length(column) - 1)
         while (match(text, /"[^"]*"/)) {
           print substr(text, RSTART + 1, RLENGTH - 2)

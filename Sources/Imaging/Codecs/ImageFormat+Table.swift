@@ -4,7 +4,7 @@
 extension ImageFormat {
   /// The formats that Vitrine knows, in the order in which their signatures are compared.
   public static let all: [ImageFormat] = [
-    .jpeg, .png, .apng, .webp, .gif, .bmp, .ico, .qoi, .avif, .heic, .jxl, .tiff, .jpeg2000, .svg,
+    .jpeg, .png, .apng, .webp, .gif, .bmp, .ico, .qoi, .raw, .avif, .heic, .jxl, .tiff, .jpeg2000, .svg,
   ]
 
   /// JPEG (ITU-T T.81).
@@ -139,6 +139,23 @@ extension ImageFormat {
     )
   )
 
+  /// The raw files of cameras: DNG, CR2, CR3, NEF, ARW, ORF, PEF, RW2 and RAF, shown by their JPEG previews.
+  public static let raw = Self(
+    Row(
+      name: "raw",
+      title: "RAW",
+      extensions: ["dng", "cr2", "cr3", "nef", "arw", "orf", "pef", "rw2", "raf"],
+      types: [
+        "image/x-dcraw", "image/x-adobe-dng", "image/x-canon-cr2", "image/x-canon-cr3", "image/x-nikon-nef",
+        "image/x-sony-arw", "image/x-olympus-orf", "image/x-pentax-pef", "image/x-panasonic-rw2", "image/x-fuji-raf",
+      ],
+      uniformType: "public.camera-raw-image",
+      signature: RawFile.isSignature,
+      hasAlpha: false,
+      reader: .builtIn,
+    )
+  )
+
   /// AVIF: AV1 in HEIF.
   public static let avif = Self(
     Row(
@@ -267,6 +284,7 @@ extension ImageFormat {
     (JPEGDecoder(), JPEGEncoder(), JPEGArrival()), (PNGDecoder(), PNGEncoder(), PNGArrival()),
     (WebPDecoder(), PlatformCodecs.webPEncoder, WebPArrival()), (GIFDecoder(), GIFEncoder(), GIFArrival()),
     (BMPDecoder(), nil, nil), (ICODecoder(), nil, nil), (QOIDecoder(), QOIEncoder(), nil),
+    (RawDecoder(), nil, nil),
   ]
 
   /// The follower of a file that arrives.

@@ -34,6 +34,13 @@ struct SniffingTests {
     (.tiff, .text("MM") + [0, 42, 0, 0, 0, 8]),
     (.tiff, .text("II") + [43, 0, 8, 0, 0, 0]),
     (.tiff, .text("MM") + [0, 43, 0, 8, 0, 0]),
+    (.raw, .text("FUJIFILMCCD-RAW ")),
+    (.raw, mediaFile("crx ", "isom")),
+    (.raw, .text("IIRO") + [8, 0, 0, 0]),
+    (.raw, .text("IIRS") + [8, 0, 0, 0]),
+    (.raw, .text("MMOR") + [0, 0, 0, 8]),
+    (.raw, .text("IIU") + [0, 8, 0, 0, 0]),
+    (.raw, .text("II") + [42, 0, 16, 0, 0, 0] + .text("CR") + [2, 0]),
     (.bmp, bmp),
     (.ico, [0, 0, 1, 0, 1, 0, 16, 16, 0, 0, 1, 0]),
     (.ico, [0, 0, 2, 0, 1, 0, 16, 16, 0, 0, 1, 0]),
@@ -50,10 +57,10 @@ struct SniffingTests {
   }
 
   @Test
-  func fourteenFormatsAreTold() {
+  func fifteenFormatsAreTold() {
     let formats = Set(Self.signatures.compactMap { ImageFormat.sniff(Data($0.bytes)) })
 
-    #expect(formats.count == 14)
+    #expect(formats.count == 15)
     #expect(formats.isSubset(of: ImageFormat.all))
   }
 

@@ -81,6 +81,21 @@ public struct EXIFFields: Sendable, Hashable {
     exif.reading { if let file = TIFFBlock($0) { read(file) } }
   }
 
+  /// Reads the fields of a file of TIFF's structure.
+  init(_ file: TIFFBlock) { read(file) }
+
+  /// Reads the fields of several blocks, of which one has the common fields, one the exposure, and one the place, each in its
+  /// first directory.
+  init(main: TIFFBlock?, exposure: TIFFBlock?, place: TIFFBlock?) {
+    if let main { read(main) }
+    var times = EXIFDate.Texts()
+    if let exposure {
+      readExposure(exposure, exposure.firstDirectory, &times)
+      original = EXIFDate(times.original, times.originalFraction, times.originalOffset)
+    }
+    if let place { readPlace(place, place.firstDirectory) }
+  }
+
   private mutating func read(_ file: TIFFBlock) {
     var (exif, gps): (Int?, Int?)
     var times = EXIFDate.Texts()

@@ -19,6 +19,20 @@ struct TIFFBlock {
     self = TIFFBlock(bytes, isLittleEndian, Int(first))
   }
 
+  /// Reads a file of TIFF's structure, whatever number it has in the place of 42, as raw files have others.
+  init?(raw bytes: ByteReader) {
+    let isLittleEndian = bytes.starts(with: "II")
+    guard isLittleEndian || bytes.starts(with: "MM"),
+      let first = TIFFBlock(bytes, isLittleEndian, 0).read32(4)
+    else { return nil }
+    self = TIFFBlock(bytes, isLittleEndian, Int(first))
+  }
+
+  /// Returns the block of a part, in which places are counted from its start, with a directory there.
+  func part(from offset: Int, directory: Int) -> TIFFBlock {
+    TIFFBlock(bytes.slice(offset, bytes.count), isLittleEndian, directory)
+  }
+
   /// Finds the directory in the notes of Apple's cameras; returns `nil` for notes of other makers.
   init?(appleNotes bytes: ByteReader) {
     guard bytes.starts(with: "Apple iOS\0"), bytes.matches("MM", at: 12) else { return nil }
@@ -37,18 +51,21 @@ struct TIFFBlock {
     return Int(next)
   }
 
+  /// The bytes of a value of each type; 13 is the place of a directory.
+  private static let sizes = [1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 6: 1, 7: 1, 8: 2, 9: 4, 10: 8, 11: 4, 12: 8, 13: 4]
+
   func forEachEntry(of directory: Int, _ body: (_ tag: Int, _ value: Value) -> Void) {
     for index in 0..<Int(read16(directory) ?? 0) {
       let entry = directory + 2 + index * 12
       guard let tag = read16(entry), let type = read16(entry + 2), let count = read32(entry + 4),
         let offset = read32(entry + 8)
       else { return }
-      let sizes = [1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 6: 1, 7: 1, 8: 2, 9: 4, 10: 8, 11: 4, 12: 8]
-      guard let size = sizes[Int(type)] else { continue }
+      guard let size = Self.sizes[Int(type)] else { continue }
       // At most 8 times 4 billion, which fits into an Int.
       let length = Int(count) * size
-      let content = bytes.slice(length <= 4 ? entry + 8 : Int(offset), length)
-      body(Int(tag), Value(block: TIFFBlock(content, isLittleEndian, 0), type: Int(type), size: size))
+      let place = length <= 4 ? entry + 8 : Int(offset)
+      let content = bytes.slice(place, length)
+      body(Int(tag), Value(block: TIFFBlock(content, isLittleEndian, 0), place: place, type: Int(type), size: size))
     }
   }
 
@@ -64,6 +81,8 @@ struct TIFFBlock {
   struct Value {
     /// The bytes, as a block without directories.
     let block: TIFFBlock
+    /// The place of the bytes in the block that the entry is of.
+    let place: Int
     fileprivate let type: Int
     fileprivate let size: Int
 
@@ -83,8 +102,16 @@ struct TIFFBlock {
     /// The first number.
     var number: Double? { number(at: 0) }
 
+    /// The first whole numbers, at most so many.
+    func integers(atMost count: Int) -> [Int] { numbers(atMost: count).compactMap { Int(exactly: $0) } }
+
     /// The first three numbers, or those before the first invalid one.
-    var numbers: [Double] { Array((0..<3).lazy.map { number(at: $0) }.prefix { $0 != nil }.compactMap { $0 }) }
+    var numbers: [Double] { numbers(atMost: 3) }
+
+    /// The first numbers, at most so many, or those before the first invalid one.
+    func numbers(atMost count: Int) -> [Double] {
+      Array((0..<count).lazy.map { number(at: $0) }.prefix { $0 != nil }.compactMap { $0 })
+    }
 
     private func number(at index: Int) -> Double? {
       let offset = index * size
@@ -92,7 +119,7 @@ struct TIFFBlock {
       switch type {
       case 1: return block.bytes.byte(at: offset).map { Double($0) }
       case 3: return block.read16(offset).map { Double($0) }
-      case 4: return first.map { Double($0) }
+      case 4, 13: return first.map { Double($0) }
       case 5:
         guard let first, let second = block.read32(offset + 4), second != 0 else { return nil }
         return Double(first) / Double(second)
