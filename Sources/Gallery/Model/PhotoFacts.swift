@@ -16,11 +16,13 @@ package struct PhotoFacts: Sendable, Equatable {
 
   /// The facts that are known.
   package private(set) var facts: [Fact] = []
+  /// All fields of the file's metadata but the place, with the names of the specifications.
+  package private(set) var fields: [ImageMetadata.Text] = []
   /// The place, in degrees north and east; it is shown only on request.
   package private(set) var place: (latitude: Double, longitude: Double)?
 
   package static func == (one: Self, other: Self) -> Bool {
-    one.facts == other.facts && one.place?.latitude == other.place?.latitude
+    one.facts == other.facts && one.fields == other.fields && one.place?.latitude == other.place?.latitude
       && one.place?.longitude == other.place?.longitude
   }
 
@@ -30,6 +32,7 @@ package struct PhotoFacts: Sendable, Equatable {
   ///   - byteCount: The number of its bytes; `nil` if unknown.
   ///   - decimalPoint: The sign between the whole and the rest of a number.
   package init(_ info: ImageInfo, _ metadata: ImageMetadata?, byteCount: Int?, decimalPoint: String = ".") {
+    self.fields = metadata?.texts ?? []
     let fields = metadata?.fields ?? EXIFFields()
     func decimal(_ number: Double, digits: Int = 1) -> String {
       Self.decimal(number, digits: digits, decimalPoint)

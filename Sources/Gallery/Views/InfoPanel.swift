@@ -19,6 +19,8 @@ final class InfoPanel {
   private var damage: ImageError?
   private var error: LoadError?
   private var reading: Task<Void, Never>?
+  /// True if all fields of the metadata are shown.
+  private var showsFields = false
   /// True if the place of the photograph is shown; it is asked for each time.
   private var showsPlace = false
   private static let queue = WorkQueue(label: "gallery-info", width: 1)
@@ -105,6 +107,7 @@ final class InfoPanel {
     if let histogram { rows.add(Self.picture(of: histogram)) }
     if let origin { add(translated("Loaded from"), Self.text(origin.0, isStale: origin.isStale)) }
     addFreshness()
+    addFields()
     guard let place = facts?.place else { return }
     if showsPlace {
       add(translated("Place"), "\(Self.degrees(place.latitude, "N", "S")), \(Self.degrees(place.longitude, "E", "W"))")
@@ -116,6 +119,21 @@ final class InfoPanel {
       }
       rows.add(button)
     }
+  }
+
+  /// Adds a row that opens, with all fields of the metadata.
+  private func addFields() {
+    guard let fields = facts?.fields, !fields.isEmpty else { return }
+    let expander = Widget(of: gtk_expander_get_type())
+    expander.set("label", translated("All metadata (%s)", "\(fields.count)"))
+    expander.set("expanded", showsFields)
+    let list = Widget.box(GTK_ORIENTATION_VERTICAL, spacing: 6)
+    for field in fields { list.add(Self.row(field.name, field.text)) }
+    expander.set("child", list)
+    expander.on("notify::expanded") { [weak self, weak expander] in
+      self?.showsFields = expander?.get("expanded") ?? false
+    }
+    rows.add(expander)
   }
 
   private static func picture(of histogram: Bitmap) -> Widget {
@@ -157,7 +175,9 @@ final class InfoPanel {
     }
   }
 
-  private func add(_ title: String, _ text: String) {
+  private func add(_ title: String, _ text: String) { rows.add(Self.row(title, text)) }
+
+  private static func row(_ title: String, _ text: String) -> Widget {
     let heading = Widget.label(title, "fact")
     heading.set("xalign", 0.0)
     let row = Widget.box(GTK_ORIENTATION_VERTICAL, [heading])
@@ -170,7 +190,7 @@ final class InfoPanel {
       value.setAccessibleName("\(title): \(text)")
       row.add(value)
     }
-    rows.add(row)
+    return row
   }
 
   private static func title(_ kind: PhotoFacts.Kind) -> String {

@@ -32,18 +32,34 @@ extension XMP {
     items(of: names, in: packet)?.mapValues { $0.map(\.trimmed) }
   }
 
-  fileprivate static func items(of names: Set<String>, in packet: Data) -> [String: [Item]]? {
+  /// Reads the texts of all properties of the image; returns `nil` if the packet is not well-formed XML in UTF-8.
+  ///
+  /// Complexity: O(bytes).
+  static func texts(in packet: Data) -> [String: [String]]? {
+    items(of: nil, in: packet)?.mapValues { $0.map(\.trimmed) }
+  }
+
+  /// The maximum number of properties, more than any file has.
+  private static let propertyLimit = 1000
+
+  /// The texts of properties by their names; of all for `nil`.
+  fileprivate static func items(of names: Set<String>?, in packet: Data) -> [String: [Item]]? {
     guard var scanner = XMPScanner(packet) else { return nil }
     var values: [String: Items] = [:]
     var property: (name: String, depth: Int)?
+    func isWanted(_ name: String) -> Bool {
+      guard values[name] == nil, values.count < propertyLimit else { return false }
+      // Declarations of namespaces are no properties.
+      return names?.contains(name) ?? !(name.hasPrefix("xmlns") || name.hasPrefix("rdf:") || name.hasPrefix("xml:"))
+    }
     while let token = scanner.next() {
       switch token {
       case .open(let tag) where tag.role == .description:
-        for (name, attribute) in tag.attributes where names.contains(name) && values[name] == nil {
+        for (name, attribute) in tag.attributes where isWanted(name) {
           values[name] = Items(scanner.xml.string(attribute.value))
         }
       case .open(let tag) where tag.role == .property:
-        guard names.contains(tag.name), values[tag.name] == nil, !tag.xml.isEmpty else { continue }
+        guard isWanted(tag.name), !tag.xml.isEmpty else { continue }
         values[tag.name] = Items("")
         property = (tag.name, scanner.depth)
       case .open(let tag):
