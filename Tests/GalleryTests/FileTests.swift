@@ -92,6 +92,36 @@ struct FileTests {
   }
 
   @Test
+  func aWatchTellsOfFilesInFoldersThatWereAdded() async throws {
+    let folder = try TemporaryFolder()
+    try folder.write("in/deep/a.jpg")
+    let watch = try FolderWatch(folder.path)
+    var visited: [String] = []
+    var sources = GallerySources([folder.path])
+    sources.isRecursive = true
+    let items = sources.listed { _, inner in
+      visited.append(inner)
+      watch.add(inner)
+    }.items
+    #expect(items.map(\.name) == ["a.jpg"] && visited == ["/in", "/in/deep"].map { folder.path + $0 })
+    // Not within.
+    watch.add(folder.path)
+    watch.add("/")
+    var changes = watch.changes.makeAsyncIterator()
+    try folder.write("in/deep/b.jpg")
+    var names: Set<ItemID> = []
+    while names.isEmpty, case .names(let some) = await changes.next() { names.formUnion(some) }
+    #expect(names == ["in/deep/b.jpg"])
+    // A new folder and one that goes are a reason to list everything.
+    try FileManager.default.createDirectory(atPath: folder.path + "/in/new", withIntermediateDirectories: false)
+    while let change = await changes.next(), change != .everything {}
+    try FileManager.default.removeItem(atPath: folder.path + "/in/deep")
+    while let change = await changes.next(), change != .everything {}
+    watch.stop()
+    while await changes.next() != nil {}
+  }
+
+  @Test
   func aWatchEndsWithItsFolder() async throws {
     let folder = try TemporaryFolder()
     let watch = try FolderWatch(folder.path)

@@ -22,12 +22,17 @@ package enum FolderListing {
   /// Links to folders are not followed, and folders that cannot be listed are left out, but for the first. Hidden files and
   /// folders are left out. Blocks.
   ///
+  /// - Parameters:
+  ///   - folder: The path.
+  ///   - visit: Called with each folder within before it is listed.
+  /// - Returns: The pictures.
   /// - Throws: ``Failure``, which names the folder.
-  package static func allItems(of folder: String) throws(Failure) -> [GalleryItem] {
+  package static func allItems(of folder: String, visit: (String) -> Void = { _ in }) throws(Failure) -> [GalleryItem] {
     var items: [GalleryItem] = []
     var rest = [(path: folder, depth: 0)]
     while let (path, depth) = rest.popLast(), items.count < countLimit {
       let found: [GalleryItem]
+      if depth > 0 { visit(path) }
       do throws(Failure) {
         found = try Self.items(of: path, withFolders: true)
       } catch {

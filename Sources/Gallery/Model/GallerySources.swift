@@ -81,14 +81,19 @@ package struct GallerySources: Sendable, Equatable {
 
   /// Returns all pictures; blocks.
   ///
+  /// - Parameter visit: Called with a folder, and with each one within it before that is listed, if they are.
   /// - Returns: The pictures, and the messages about folders that cannot be listed.
-  package func listed() -> (items: [GalleryItem], problems: [String]) {
+  package func listed(
+    visit: (_ folder: String, _ inner: String) -> Void = { _, _ in }
+  ) -> (items: [GalleryItem], problems: [String]) {
     var problems = problems
     var all = items
     for folder in folders {
       do throws(FolderListing.Failure) {
         all +=
-          isRecursive ? try FolderListing.allItems(of: folder) : try FolderListing.items(of: folder, withFolders: true)
+          isRecursive
+          ? try FolderListing.allItems(of: folder) { visit(folder, $0) }
+          : try FolderListing.items(of: folder, withFolders: true)
       } catch {
         problems.append(error.description)
       }

@@ -158,7 +158,10 @@ package final class Library {
       }
       let known = sources.folders.map { ($0, FolderIdentity($0)) }
       identities = Dictionary(known) { $1 }.compactMapValues(\.self)
-      let (items, problems) = sources.listed()
+      let watches = watches
+      let (items, problems) = sources.listed { folder, inner in
+        watches.first { $0.folder == folder }?.watch.add(inner)
+      }
       self.items = ItemList(items, order: order)
       self.problems = problems
     }
@@ -218,7 +221,7 @@ package final class Library {
       let parent = folder == "/" ? folder : folder + "/"
       let isRecursive = isRecursive
       let items = await run {
-        names.filter { !$0.text.hasPrefix(".") }.map { name in
+        names.filter { name in !name.text.split(separator: "/").contains { $0.hasPrefix(".") } }.map { name in
           (parent + name.text, FolderListing.item(at: parent + name.text, withFolders: !isRecursive))
         }
       }
