@@ -131,6 +131,9 @@ final class TileFeed: Sendable {
     }
   }
 
+  /// True while a pass is running.
+  var isRunning: Bool { passes.isRunning(0) }
+
   /// The overview of a finished pass, or from the store.
   var finishedOverview: Bitmap? { state.withLock { $0.overview } }
 

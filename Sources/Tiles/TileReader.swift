@@ -24,16 +24,18 @@ final class TileReader: Sendable {
   private let coarse: TileFeed
   /// The pass that makes the finer levels of a file without an index; `nil` if ``coarse`` makes all levels.
   private let fine: TileFeed?
-  /// The index of a baseline JPEG, ready or still being made; `nil` for other files.
+  /// The index of a baseline JPEG; `nil` for other files.
   private let index: TileIndex?
   private let loads: SharedWork<TilePlace, Bitmap, LoadError>
+  /// The largest overview that was decoded without a pass, with its damage.
+  private let decoded = Lock<(longest: Int, bitmap: Bitmap, damage: ImageError?)?>(nil)
   /// The finest level at which a drawing is known or assumed to be drawable within the limits.
   private let drawable: Lock<Int>
 
   private var name: String { source.request.name }
 
   /// The damage of the file, once a pass has found it, or the store says so.
-  var damage: ImageError? { coarse.damage ?? fine?.damage }
+  var damage: ImageError? { coarse.damage ?? fine?.damage ?? decoded.withLock { $0?.damage } }
 
   /// Reads the header.
   ///
@@ -165,10 +167,26 @@ final class TileReader: Sendable {
       coarse.keep(overview: stored, await store.damage(of: info.format))
       return show(try await resized(stored, maximum))
     }
+    guard coarse.isRunning else { return show(try await decodeOverview(min(maximum, Self.overviewSide))) }
     for await result in coarse.overviews() {
       show(try await resized(try result.get(), maximum))
     }
     guard !Task.isCancelled else { throw LoadError(cancelled: name) }
+  }
+
+  /// Decodes the picture at the size of an overview, which costs a fraction of a pass, which makes all tiles.
+  private func decodeOverview(_ maximum: Int) async throws(LoadError) -> Bitmap {
+    if let known = decoded.withLock({ $0 }), known.longest >= maximum {
+      return try await resized(known.bitmap, maximum)
+    }
+    let image = try await resources.decode(source, priority: source.request.priority) {
+      [source, decoders] (_, options, job) throws(ImageError) in
+      var options = options.following(source.request)
+      options.size = .pixels(Double(maximum))
+      return try decoders.decode(source.data, options, job)
+    }
+    decoded.withLock { $0 = (maximum, image.bitmap, image.damage) }
+    return image.bitmap
   }
 
   private func drawOverview(_ maximum: Int) async throws(LoadError) -> Bitmap {
@@ -188,20 +206,16 @@ final class TileReader: Sendable {
   }
 }
 
-/// The index of a baseline JPEG, which is made once in the background.
+/// The index of a baseline JPEG, which is made once, for the first tile that needs it: a picture that is looked at as a whole
+/// needs none.
 final class TileIndex: Sendable {
   private let source: PipelineResources.Source
   private let resources: PipelineResources
   private let work: SharedWork<Int, JPEGIndex?, LoadError>
   private let made = Lock<Result<JPEGIndex?, LoadError>?>(nil)
 
-  /// Starts making the index.
   init(_ source: PipelineResources.Source, _ resources: PipelineResources) {
     (self.source, self.resources, work) = (source, resources, SharedWork(executor: resources.executor))
-    work.subscribe(to: 0, WorkDemand(source.request.priority)) { _ in
-    } work: { [make] handle throws(LoadError) in
-      try await make(handle)
-    }
   }
 
   /// Returns the index as soon as it is made, or `nil` if the file has none.

@@ -10,7 +10,7 @@ import VitrineRuntime
 /// let tile = try await image.tile(TiledImage.Tile(level: 0, column: 3, row: 2))
 /// ```
 /// The encoded file is in memory, but never the whole picture. The format of the file determines how a tile is made:
-/// - Baseline JPEG has an index (`JPEGIndex`), made once in the background. The cost of a fine tile depends on its
+/// - Baseline JPEG has an index (`JPEGIndex`), made once for the first fine tile. The cost of a further one depends on its
 ///   pixels, and not on its place.
 /// - Other formats have no random access. They are decoded in one pass from top to bottom, which makes the tiles of all
 ///   levels and stores them in `ImagePipeline.Configuration.diskCache`, also for the next run of the program. A tile
@@ -104,8 +104,9 @@ public final class TiledImage: Sendable {
   /// Returns the whole picture in a small size, as far as it is decoded while a pass over the file is running.
   ///
   /// The stream has at most ten pictures a second, in which the missing rows are transparent, and ends with the
-  /// finished one. If the finished picture is available at once, it is the only one. A slow reader gets only the newest
-  /// picture. The stream retains the image.
+  /// finished one. If the finished picture is available at once, it is the only one, and also if no pass is running: then it is
+  /// decoded at this size, which costs a fraction of a pass. A slow reader gets only the newest picture. The stream retains the
+  /// image.
   ///
   /// - Parameter maximum: The maximum length of the longer side, in pixels. Above 2,048 pixels the picture may be
   ///   smaller than requested, since it is meant to be shown until there are tiles.
