@@ -14,6 +14,17 @@ class DrawnWidget {
   /// The widget, which outlives this object.
   let widget: UnsafeMutablePointer<GtkWidget>
 
+  /// The URL that a description of the interface has given the widget; empty for none.
+  var builtURI = ""
+
+  /// A widget that GObject is initialising.
+  @safe
+  struct Unfinished {
+    let widget: UnsafeMutablePointer<GtkWidget>
+
+    init(_ widget: UnsafeMutablePointer<GtkWidget>) { unsafe self.widget = widget }
+  }
+
   /// The meaning of a widget to screen readers.
   enum Role: String, CaseIterable {
     /// An image.
@@ -29,9 +40,9 @@ class DrawnWidget {
     }
   }
 
-  /// Makes a widget without a parent, with a floating reference.
-  init(cssName: String, role: Role = .part) {
-    unsafe widget = vitrine_gtk_new_widget(Self.types[role] ?? Self.type, cssName)
+  /// Makes a widget without a parent, with a floating reference, or takes over a widget that GtkBuilder is making.
+  init(cssName: String, role: Role = .part, built: Unfinished? = nil) {
+    unsafe widget = built?.widget ?? vitrine_gtk_new_widget(Self.types[role] ?? Self.type, cssName)
     // The widget releases the object when it is finalised.
     unsafe g_object_set_qdata_full(
       vitrine_gtk_object(widget),
@@ -104,7 +115,7 @@ class DrawnWidget {
     return unsafe g_type_register_static(type, role.rawValue, &info, GTypeFlags(rawValue: 0))
   }
 
-  private static let type: GType = {
+  static let type: GType = {
     var info = unsafe GTypeInfo()
     unsafe info.class_size = guint16(MemoryLayout<GtkWidgetClass>.size)
     unsafe info.instance_size = guint16(MemoryLayout<GtkWidget>.size)
@@ -153,7 +164,7 @@ class DrawnWidget {
 }
 
 /// Calls `body` with the object of the widget in GTK's callback, on the main thread as always.
-private func withObject(
+func withObject(
   _ widget: UnsafeMutablePointer<GtkWidget>?,
   _ body: @MainActor (DrawnWidget) -> Void,
 ) {

@@ -65,13 +65,18 @@ final class PictureView: DrawnWidget {
     case color(PixelColor)
   }
 
-  init(_ slot: ImageSlot, minimumSize: (width: Int, height: Int), mode: TargetSize.Mode) {
+  init(
+    _ slot: ImageSlot,
+    minimumSize: (width: Int, height: Int),
+    mode: TargetSize.Mode,
+    built: Unfinished? = nil,
+  ) {
     MainActorSource.attach()
     StyleSheet.load()
     self.slot = slot
     (self.mode, self.minimumSize) = (mode, minimumSize)
     layer = PictureLayer()
-    super.init(cssName: "vitrine-picture", role: .image)
+    super.init(cssName: "vitrine-picture", role: .image, built: built)
     slot.display = self
     slot.sizing = .view(mode)
     slot.isVisible = false

@@ -66,6 +66,15 @@ public final class Widget: GTKObject {
     return button
   }
 
+  /// Makes a list of texts, one of which is chosen, by its property `selected`: at first the first one.
+  public static func choice(of texts: [String]) -> Widget {
+    // GTK copies the texts.
+    let copies = unsafe texts.map { unsafe g_strdup($0) }
+    defer { unsafe copies.forEach { unsafe g_free($0) } }
+    var list = unsafe copies.map { unsafe UnsafePointer($0) } + [nil]
+    return unsafe Widget(gtk_drop_down_new_from_strings(&list))
+  }
+
   /// Makes a view that scrolls a widget up and down, and sideways by a policy (never by default).
   public static func scrolled(_ child: Widget, horizontal: GtkPolicyType = GTK_POLICY_NEVER) -> Widget {
     let scrolled = Widget(of: gtk_scrolled_window_get_type())

@@ -32,7 +32,7 @@ extension TiledImage: TileProviding {
 
 /// Opens pictures; an `ImagePipeline` outside of tests.
 protocol PictureOpening: AnyObject, Sendable {
-  /// Fetches a picture's bytes, and opens it; `progress` is called on any thread.
+  /// Fetches a picture's bytes, and opens the request's page of it; `progress` is called on any thread.
   func open(
     _ request: ImageRequest,
     _ progress: @escaping @Sendable (LoadProgress) -> Void,
@@ -53,7 +53,10 @@ extension ImagePipeline: PictureOpening {
     _ request: ImageRequest,
     _ progress: @escaping @Sendable (LoadProgress) -> Void,
   ) async throws(LoadError) -> any TileProviding {
-    try await tiledImage(for: request, progress: progress)
+    guard request.frame > 0 else { return try await tiledImage(for: request, progress: progress) }
+    var page = request
+    (page.size, page.processors, page.animates) = (nil, [], false)
+    return WholePicture(try await imageTask(for: page).response, name: page.name)
   }
 
   func animation(_ request: ImageRequest) async throws(LoadError) -> AnimatedImage? {

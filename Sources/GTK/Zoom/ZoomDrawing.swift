@@ -157,9 +157,17 @@ struct ZoomDrawing {
     }
   }
 
-  /// Turns the frame to the screen.
+  /// Turns the frame to the screen, and mirrors it before that.
   private func turn() {
-    guard geometry.turns > 0 else { return }
+    if geometry.turns > 0 { rotate() }
+    guard geometry.isMirrored else { return }
+    var edge = graphene_point_t(x: Float(Double(geometry.frame.width) / geometry.scale), y: 0)
+    // GTK copies the point.
+    unsafe gtk_snapshot_translate(snapshot, &edge)
+    unsafe gtk_snapshot_scale(snapshot, -1, 1)
+  }
+
+  private func rotate() {
     let (width, height) = (
       Float(Double(geometry.width) / geometry.scale), Float(Double(geometry.height) / geometry.scale),
     )

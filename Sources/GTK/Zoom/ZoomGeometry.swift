@@ -3,8 +3,8 @@ import VitrineImaging
 
 /// The place of a picture on the screen: enlarged, moved and turned.
 ///
-/// Lengths on the screen are device pixels. The *frame* is the viewport before the picture is turned; it has the axes of
-/// the upright picture. What is wished for (a zoom, a place in the middle) is kept, and limited where it is used: turning four
+/// Lengths on the screen are device pixels. The *frame* is the viewport before the picture is mirrored and turned; it has the
+/// axes of the upright picture. What is wished for (a zoom, a place in the middle) is kept, and limited where it is used: turning four
 /// times, or making the window smaller and large again, changes nothing.
 struct ZoomGeometry: Equatable {
   /// The largest zoom of a picture that is made of pixels.
@@ -38,6 +38,8 @@ struct ZoomGeometry: Equatable {
   private(set) var scale: Double
   /// The quarter turns, clockwise: 0 to 3.
   private(set) var turns = 0
+  /// True if the picture is mirrored left to right, before it is turned.
+  private(set) var isMirrored = false
   /// True if the whole picture is shown, whatever the size of the viewport.
   private(set) var isFitting = true
   private var wantedZoom = 1.0
@@ -72,17 +74,23 @@ struct ZoomGeometry: Equatable {
   /// Returns the place in the frame of a place on the screen.
   func framePoint(_ point: Point) -> Point {
     let (width, height) = (Double(width), Double(height))
-    return switch turns {
-    case 1: Point(x: point.y, y: width - point.x)
-    case 2: Point(x: width - point.x, y: height - point.y)
-    case 3: Point(x: height - point.y, y: point.x)
-    default: point
-    }
+    let turned =
+      switch turns {
+      case 1: Point(x: point.y, y: width - point.x)
+      case 2: Point(x: width - point.x, y: height - point.y)
+      case 3: Point(x: height - point.y, y: point.x)
+      default: point
+      }
+    return mirrored(turned)
+  }
+
+  private func mirrored(_ point: Point) -> Point {
+    isMirrored ? Point(x: Double(frame.width) - point.x, y: point.y) : point
   }
 
   /// Returns the place on the screen of a place in the frame.
   func screenPoint(_ point: Point) -> Point {
-    let (width, height) = (Double(width), Double(height))
+    let (width, height, point) = (Double(width), Double(height), mirrored(point))
     return switch turns {
     case 1: Point(x: width - point.y, y: point.x)
     case 2: Point(x: width - point.x, y: height - point.y)
@@ -147,6 +155,13 @@ struct ZoomGeometry: Equatable {
 
   /// Turns the picture clockwise; the place in the middle stays there.
   mutating func rotate(quarters: Int) { turns = ((turns + quarters % 4) % 4 + 4) % 4 }
+
+  /// Mirrors what is on the screen; the place in the middle stays there.
+  mutating func flip(_ axis: ImageProcessor.FlipAxis) {
+    isMirrored.toggle()
+    // The mirror comes before the turn, which it reverses.
+    turns = (axis == .horizontal ? 4 - turns : 6 - turns) % 4
+  }
 
   /// Returns whether the picture reaches out of the viewport, across and down on the screen.
   var reachesOut: (across: Bool, down: Bool) {

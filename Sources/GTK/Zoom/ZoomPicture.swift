@@ -86,8 +86,9 @@ public final class ZoomPicture {
 
   /// Shows a picture, as a whole and upright; loading begins when the widget can be seen.
   ///
-  /// The same request again changes nothing, unless it has failed; `nil` clears the widget. The request's size,
-  /// processors and frame are not used.
+  /// The same request again changes nothing, unless it has failed; `nil` clears the widget. The request's size and
+  /// processors are not used. Its frame is the page of a file such as a TIFF: pages behind the first are in memory as a whole
+  /// while they are shown.
   ///
   /// - Parameters:
   ///   - request: The request; `nil` for no picture.
@@ -224,6 +225,9 @@ public final class ZoomPicture {
   /// The quarter turns of the picture, clockwise, from 0 to 3.
   public var turns: Int { view.geometry?.turns ?? 0 }
 
+  /// A Boolean value that indicates whether the picture is mirrored left to right, before its ``turns``.
+  public var isMirrored: Bool { view.geometry?.isMirrored ?? false }
+
   /// The place of the picture in the middle of the widget, in pixels of the upright picture; `nil` if there is none.
   public var center: (x: Double, y: Double)? { view.geometry.map { ($0.center.x, $0.center.y) } }
 
@@ -253,6 +257,42 @@ public final class ZoomPicture {
 
   /// Turns the picture by quarters, clockwise; negative ones turn it back.
   public func rotate(quarters: Int) { MainThreadWork.measure { view.move { $0.rotate(quarters: quarters) } } }
+
+  /// Mirrors the picture as it is shown: left and right change places, or top and bottom.
+  public func flip(_ axis: ImageProcessor.FlipAxis) { MainThreadWork.measure { view.move { $0.flip(axis) } } }
+
+  // MARK: Selecting
+
+  /// The part of the picture that the user chooses, in pixels of the upright picture; `nil`, the default, for none.
+  ///
+  /// A part that is set gets a frame with handles. Dragging one changes the part, dragging its inside moves it, dragging
+  /// elsewhere begins another one. Arrows move it by eight points, with Control by a pixel, and with Shift they move its right
+  /// and lower edges. ``changed`` is called after each change. A part outside the picture is `nil`, and so it becomes if another
+  /// picture is shown.
+  public var selection: PixelRegion? {
+    get { view.selectedPart }
+    set { MainThreadWork.measure { view.select(newValue) } }
+  }
+
+  /// The width of the selected part over its height, as they are shown; `nil`, the default, for any.
+  public var selectionRatio: Double? {
+    get { view.selectionRatio }
+    set { MainThreadWork.measure { view.selectionRatio = newValue.flatMap { $0.isFinite && $0 > 0 ? $0 : nil } } }
+  }
+
+  /// A closure that returns the part to select in place of the user's choice, such as the nearest part of whole blocks.
+  ///
+  /// Defaults to `nil`: each part can.
+  public var selectablePart: ((PixelRegion) -> PixelRegion)? {
+    get { view.selectablePart }
+    set { view.selectablePart = newValue }
+  }
+
+  /// A Boolean value that indicates whether only the selected part is shown, without its frame; defaults to `false`.
+  public var previewsSelection: Bool {
+    get { view.previewsSelection }
+    set { view.previewsSelection = newValue }
+  }
 
   // MARK: Accessibility
 

@@ -21,7 +21,7 @@ extension ZoomView {
 
   private func add(_ controller: OpaquePointer?) { unsafe gtk_widget_add_controller(widget, controller) }
 
-  private func point(_ x: Double, _ y: Double) -> ZoomGeometry.Point {
+  func point(_ x: Double, _ y: Double) -> ZoomGeometry.Point {
     let scale = scale
     return ZoomGeometry.Point(x: x * scale, y: y * scale)
   }
@@ -33,6 +33,7 @@ extension ZoomView {
     unsafe connect(motion, "motion") { [weak self] (x: Double, y: Double) in
       guard let self else { return }
       pointer = point(x, y)
+      showGrip()
     }
     unsafe connect(motion, "leave") { [weak self] in self?.pointer = nil }
     unsafe add(motion)
@@ -117,10 +118,15 @@ extension ZoomView {
   private func addDrag() {
     let drag = unsafe gtk_gesture_drag_new()
     var last = (x: 0.0, y: 0.0)
-    unsafe connect(drag, "drag-begin") { (_: Double, _: Double) in last = (0, 0) }
+    var grip: ZoomSelection.Grip?
+    unsafe connect(drag, "drag-begin") { [weak self] (x: Double, y: Double) in
+      last = (0, 0)
+      grip = self.flatMap { $0.grip(at: $0.point(x, y)) }
+    }
     unsafe connect(drag, "drag-update") { [weak self] (x: Double, y: Double) in
-      self?.dragged(x - last.x, y - last.y)
-      last = (x, y)
+      defer { last = (x, y) }
+      guard let self else { return }
+      if let grip { dragged(grip, by: point(x, y)) } else { dragged(x - last.x, y - last.y) }
     }
     unsafe add(drag)
   }
@@ -143,6 +149,7 @@ extension ZoomView {
 
   /// Uses a key; returns `false` for a key without an effect, which the program may use.
   func pressed(_ key: UInt32, _ modifiers: GdkModifierType) -> Bool {
+    if selectionPressed(key, modifiers) { return true }
     let others = GDK_CONTROL_MASK.rawValue | GDK_ALT_MASK.rawValue | GDK_SUPER_MASK.rawValue
     guard geometry != nil, modifiers.rawValue & others == 0 else { return false }
     switch Int32(key) {

@@ -4,6 +4,15 @@ import Vitrine
 extension ZoomView: RingHost {
   func redraw() { unsafe gtk_widget_queue_draw(widget) }
 
+  /// Calls a closure with each child that is laid out: the icon, the ring and the button.
+  func forEachChild(_ body: (UnsafeMutablePointer<GtkWidget>) -> Void) {
+    var next: UnsafeMutablePointer<GtkWidget>? = unsafe gtk_widget_get_first_child(widget)
+    while let child = unsafe next {
+      if unsafe gtk_widget_should_layout(child) != 0 { unsafe body(child) }
+      unsafe next = gtk_widget_get_next_sibling(child)
+    }
+  }
+
   var showsPixels: Bool {
     switch standIn {
     case .none, .icon: tiles?.overview != nil || frame != nil

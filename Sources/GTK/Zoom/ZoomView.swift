@@ -58,6 +58,8 @@ final class ZoomView: DrawnWidget {
   var backing = ZoomBacking() {
     didSet { redraw() }
   }
+  /// The choice of a part of the picture.
+  var selecting = Selecting()
   var playback: Playback?
   /// The frame of the animation that is shown.
   var frame: Texture?
@@ -78,10 +80,14 @@ final class ZoomView: DrawnWidget {
   private var tick: guint = 0
   private var described = ""
 
-  init(_ opener: any PictureOpening, minimumSize: (width: Int, height: Int)) {
+  init(
+    _ opener: any PictureOpening,
+    minimumSize: (width: Int, height: Int),
+    built: Unfinished? = nil,
+  ) {
     MainActorSource.attach()
     (self.opener, self.minimumSize) = (opener, minimumSize)
-    super.init(cssName: "vitrine-zoom", role: .image)
+    super.init(cssName: "vitrine-zoom", role: .image, built: built)
     unsafe gtk_widget_set_overflow(widget, GTK_OVERFLOW_HIDDEN)
     unsafe gtk_widget_set_focusable(widget, 1)
     unsafe Signals.connect(
@@ -141,7 +147,7 @@ final class ZoomView: DrawnWidget {
   private func showNothing(but placeholder: Placeholder, _ request: ImageRequest?) {
     tiles?.stop()
     setAnimation(nil)
-    (tiles, geometry, plan) = (nil, nil, ZoomPlan())
+    (tiles, geometry, plan, selection) = (nil, nil, ZoomPlan(), nil)
     standIn = ZoomStandIn(placeholder, request, opener)
     iconName = if case .icon(let name) = standIn { name } else { nil }
     redraw()
@@ -203,7 +209,7 @@ final class ZoomView: DrawnWidget {
     tiles?.stop()
     (tiles, incoming) = (new, nil)
     new.changed = { [weak self] in self?.tilesChanged() }
-    if !isSameSize { geometry = makeGeometry(new.provider) }
+    if !isSameSize { (geometry, selection) = (makeGeometry(new.provider), nil) }
     setAnimation(makeAnimation(new.provider.info))
     update()
     describe()
@@ -368,6 +374,7 @@ final class ZoomView: DrawnWidget {
         g_get_monotonic_time() - start < ZoomDrawing.enlargingTime
       }
       drawing.draw(frame)
+      unsafe drawSelection(into: snapshot)
       // The rest of the enlarged pixels comes with the next frame.
       if drawing.isUnfinished { startTicking() }
     } else {
@@ -390,14 +397,6 @@ final class ZoomView: DrawnWidget {
       unsafe gtk_image_set_from_icon_name(OpaquePointer(new), iconName)
       unsafe gtk_image_set_icon_size(OpaquePointer(new), GTK_ICON_SIZE_LARGE)
       unsafe icon = new
-    }
-  }
-
-  private func forEachChild(_ body: (UnsafeMutablePointer<GtkWidget>) -> Void) {
-    var next: UnsafeMutablePointer<GtkWidget>? = unsafe gtk_widget_get_first_child(widget)
-    while let child = unsafe next {
-      if unsafe gtk_widget_should_layout(child) != 0 { unsafe body(child) }
-      unsafe next = gtk_widget_get_next_sibling(child)
     }
   }
 

@@ -51,7 +51,7 @@ public enum Orientation: Int, Hashable, Sendable, CaseIterable {
   }
 
   /// Returns the stored rectangle of `rect` in the upright image; `width` and `height` are the stored ones.
-  func stored(_ rect: PixelRect, width: Double, height: Double) -> PixelRect {
+  package func stored(_ rect: PixelRect, width: Double, height: Double) -> PixelRect {
     var result = swapsAxes ? PixelRect(x: rect.y, y: rect.x, width: rect.height, height: rect.width) : rect
     if mirrorsStoredColumns { result.x = width - result.x - result.width }
     if mirrorsStoredRows { result.y = height - result.y - result.height }

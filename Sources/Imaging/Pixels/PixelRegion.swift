@@ -20,7 +20,7 @@ public struct PixelRegion: Hashable, Sendable, CustomStringConvertible {
   public var description: String { "\(width)x\(height) at \(x), \(y)" }
 
   /// Returns the part inside `width` x `height` pixels; `nil` if it is empty.
-  func clipped(width: Int, height: Int) -> PixelRegion? {
+  package func clipped(width: Int, height: Int) -> PixelRegion? {
     guard let columns = Self.clip(x, self.width, width), let rows = Self.clip(y, self.height, height) else {
       return nil
     }

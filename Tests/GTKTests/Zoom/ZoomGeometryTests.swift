@@ -38,7 +38,7 @@ final class ZoomGeometryTests: XCTestCase {
   }
 
   private static func move(_ geometry: inout ZoomGeometry, _ numbers: inout SplitMix64) {
-    switch Int.random(in: 0..<6, using: &numbers) {
+    switch Int.random(in: 0..<7, using: &numbers) {
     case 0: geometry.rotate(quarters: Int.random(in: -5...5, using: &numbers))
     case 1:
       geometry.pan(
@@ -46,6 +46,7 @@ final class ZoomGeometryTests: XCTestCase {
         y: Double.random(in: -900...900, using: &numbers),
       )
     case 2: geometry.fit()
+    case 3: geometry.flip(Bool.random(using: &numbers) ? .horizontal : .vertical)
     default:
       let factor = ZoomGeometry.power(Int.random(in: -3...8, using: &numbers))
       let zoom = geometry.zoom * factor * Double.random(in: 0.7...1.4, using: &numbers)
@@ -78,6 +79,29 @@ final class ZoomGeometryTests: XCTestCase {
       let picture = geometry.picture
       XCTAssertTrue(same(corner, Point(x: Double(picture.left), y: Double(picture.top)), within: 1))
       XCTAssertTrue(same(end, Point(x: Double(picture.right), y: Double(picture.bottom)), within: 1.001))
+    }
+  }
+
+  func testAFlipChangesSidesOfTheScreen() {
+    forEachGeometry { geometry, numbers in
+      geometry.fit()
+      let point = Self.point(geometry, &numbers)
+      let before = geometry.picturePoint(point)
+      let old = geometry
+      geometry.flip(.horizontal)
+      XCTAssertTrue(
+        same(geometry.picturePoint(Point(x: Double(geometry.width) - point.x, y: point.y)), before, within: 1e-4)
+      )
+      geometry.flip(.horizontal)
+      XCTAssertEqual(geometry, old)
+      geometry.flip(.vertical)
+      XCTAssertTrue(
+        same(geometry.picturePoint(Point(x: point.x, y: Double(geometry.height) - point.y)), before, within: 1e-4)
+      )
+      geometry.flip(.horizontal)
+      var turned = old
+      turned.rotate(quarters: 2)
+      XCTAssertEqual(geometry, turned)
     }
   }
 

@@ -21,6 +21,7 @@ final class ZoomPixelTests: WidgetTestCase {
           try stage.check(shown, tolerance: 0, "turn \(turns), moved by \(x), \(y)")
         }
         stage.picture.rotate(quarters: 1)
+        stage.picture.flip(turns == 1 ? .vertical : .horizontal)
       }
       stage.close()
     }
