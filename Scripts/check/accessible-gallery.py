@@ -163,7 +163,10 @@ def main():
     keys("F9")
     wait("F9 shows the information", lambda: any("Pixels" in node.name for node, _ in nodes()))
     check_names("information")
-    keys("F9", "F11")
+    keys("F9")
+    crop()
+    background()
+    keys("F11")
     wait("F11 fills the screen", lambda: width() == 1280)
     keys("F11")
     keys("Delete")
@@ -204,6 +207,48 @@ def main():
         fault(f"Control+Q: the gallery ended with {program.poll()}")
     else:
         print("Control+Q quits")
+
+
+def said(text):
+    return any(text in node.name for node, _ in nodes())
+
+
+def crop():
+    """Crops the open photograph, by keys, and undoes it."""
+    def size():
+        return next((node.description for node, _ in nodes() if node.name == second.name and "pixels" in node.description), "")
+
+    original = second.read_bytes()
+    keys("c")
+    wait("c frames a part", lambda: named("Save", pyatspi.ROLE_PUSH_BUTTON))
+    before = wait("its size is said, and what saving does", lambda: "without loss" in size() and size())
+    check_names("crop")
+    keys("shift+Left", "shift+Left")
+    wait("Shift and an arrow make it smaller", lambda: size() not in ("", before) and size())
+    keys("p", "p", "Return")
+    wait("Return saves it without loss", lambda: said("Saved without loss") and second.read_bytes() != original)
+    wait("the frame is gone", lambda: named("Save", pyatspi.ROLE_PUSH_BUTTON) is None)
+    keys("ctrl+z")
+    wait("Control+Z puts the file back", lambda: second.read_bytes() == original)
+    keys("c")
+    wait("c frames a part again", lambda: named("Save", pyatspi.ROLE_PUSH_BUTTON))
+    keys("Escape")
+    wait("Escape leaves it", lambda: named("Save", pyatspi.ROLE_PUSH_BUTTON) is None and title() == second.name)
+
+
+def background():
+    """Sets the background, without the desktop's portal and with one."""
+    keys("ctrl+F8")
+    wait("without a portal it is said that there is none", lambda: said("This desktop offers no way to set its background"))
+    target = home / "background"
+    portal = subprocess.Popen([sys.executable, "Scripts/lib/fake-portal.py", str(target)], stdout=subprocess.PIPE, text=True)
+    try:
+        portal.stdout.readline()
+        keys("ctrl+F8")
+        wait("the portal has the picture", lambda: target.exists() and target.read_bytes()[:3] == b"\xff\xd8\xff")
+        wait("it is said", lambda: said("The picture is given to the desktop as its background"))
+    finally:
+        portal.kill()
 
 
 home = pathlib.Path(tempfile.mkdtemp())

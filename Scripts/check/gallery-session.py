@@ -435,8 +435,86 @@ def main():
         fault(f"50 rounds of opening and closing took {after - before:.1f} MB")
 
     session.close()
+    edits(sys.argv[1])
     animations(sys.argv[1])
     print(f"{len(faults)} faults; the screenshots are in .build/gallery-session")
+
+
+def edits(program):
+    """Flips, turns and crops photographs and saves that, beside jpegtran; goes through the pages of a TIFF."""
+    folder = output / "edits"
+    folder.mkdir()
+    x, y = numpy.meshgrid(numpy.arange(640), numpy.arange(480))
+    picture = Image.fromarray(numpy.dstack((x * 255 // 640, y * 255 // 480, (x // 40 + y // 40) % 2 * 90)).astype(numpy.uint8))
+    picture.save(folder / "1.jpg", quality=90, subsampling=2)
+    picture.save(folder / "2.png")
+    pages = [Image.new("RGB", size, color) for size, color in (((300, 200), (200, 30, 30)), ((200, 300), (30, 200, 30)), ((250, 250), (30, 30, 200)))]
+    pages[0].save(folder / "3.tif", save_all=True, append_images=pages[1:])
+    jpeg, png = folder / "1.jpg", folder / "2.png"
+    original = jpeg.read_bytes()
+    session = Session(program, folder, compares=False)
+    do("key", "Home", "Return")
+    session.wait(lambda: session.title() == "1.jpg", "the title 1.jpg")
+
+    def center():
+        return display.grab()[HEIGHT // 2 + 10, WIDTH // 2 + 10]
+
+    def pixels(path):
+        return numpy.asarray(Image.open(path).convert("RGB"), dtype=int)
+
+    def save(step, expected):
+        do("key", "ctrl+t")
+        # The file is replaced all at once, so it is never a part of one.
+        session.wait(lambda: pixels(jpeg).shape == expected.shape and numpy.abs(pixels(jpeg) - expected).mean() < 1.5, step)
+        Image.fromarray(display.grab()).save(output / f"edit-{step.replace(' ', '-')}.png")
+
+    before = pixels(jpeg)
+    do("key", "h")
+    save("flipped", before[:, ::-1])
+    subprocess.run(["jpegtran", "-copy", "all", "-flip", "horizontal", "-outfile", output / "flipped.jpg", "/dev/stdin"],
+                   input=original, check=True)
+    if not numpy.array_equal(pixels(output / "flipped.jpg"), pixels(jpeg)):
+        fault("the flipped JPEG is not jpegtran's")
+    do("key", "v", "ctrl+r")
+    save("flipped and turned", numpy.rot90(before[::-1, ::-1], -1))
+    do("key", "ctrl+z", "ctrl+z")
+    session.wait(lambda: jpeg.read_bytes() == original, "the undone turns")
+
+    # The frame has a tenth less at each side, and is moved to the blocks of 16 pixels.
+    do("key", "c")
+    time.sleep(1.5)
+    Image.fromarray(display.grab()).save(output / "edit-crop.png")
+    do("key", "p")
+    time.sleep(0.5)
+    Image.fromarray(display.grab()).save(output / "edit-crop-preview.png")
+    do("key", "p", "Return")
+    expected = before[48:432, 64:576]
+    session.wait(lambda: pixels(jpeg).shape == expected.shape, "the crop")
+    session.wait(lambda: numpy.abs(pixels(jpeg) - expected).mean() < 1.5, "the pixels of the crop")
+    subprocess.run(["jpegtran", "-copy", "all", "-crop", "512x384+64+48", "-outfile", output / "cropped.jpg", "/dev/stdin"],
+                   input=original, check=True)
+    if not numpy.array_equal(pixels(output / "cropped.jpg"), pixels(jpeg)):
+        fault("the cropped JPEG is not jpegtran's")
+    do("key", "ctrl+z")
+    session.wait(lambda: jpeg.read_bytes() == original, "the undone crop")
+
+    do("key", "Right")
+    session.wait(lambda: session.title() == "2.png", "the title 2.png")
+    time.sleep(1)
+    do("key", "c")
+    time.sleep(1)
+    do("key", "ctrl+Right", "Return")
+    session.wait(lambda: numpy.array_equal(pixels(png), numpy.asarray(picture, dtype=int)[48:432, 65:577]), "the crop of a PNG")
+
+    do("key", "Right")
+    session.wait(lambda: session.title() == "3.tif", "the title 3.tif")
+    for step, color in (("page 1", 0), ("page 2", 1), ("page 3", 2)):
+        session.wait(lambda: center()[color] > 180 and center().sum() < 300, step)
+        Image.fromarray(display.grab()).save(output / f"edit-{step.replace(' ', '-')}.png")
+        do("key", "Next")
+    do("key", "Prior")
+    session.wait(lambda: center()[1] > 180, "page 2 again")
+    session.close()
 
 
 def make_animations(target):

@@ -11,11 +11,14 @@ enum Command: String, CaseIterable {
   case zoomDouble = "zoom-double"
   case rotateLeft = "rotate-left"
   case rotateRight = "rotate-right"
+  case flipHorizontally = "flip-horizontally"
+  case flipVertically = "flip-vertically"
+  case crop
   case copy, paste, trash, undo, reload, rename, delete
   case copyPixels = "copy-pixels"
   case saveTurn = "save-turn"
   case saveAs = "save-as"
-  case print
+  case print, wallpaper
   case copyTo = "copy-to"
   case moveTo = "move-to"
   case openWith = "open-with"
@@ -51,6 +54,9 @@ enum Command: String, CaseIterable {
     case .zoomDouble: translated("Twice the Actual Size")
     case .rotateLeft: translated("Turn Left")
     case .rotateRight: translated("Turn Right")
+    case .flipHorizontally: translated("Flip Left to Right")
+    case .flipVertically: translated("Flip Top to Bottom")
+    case .crop: translated("Crop…")
     case .copy: translated("Copy")
     case .paste: translated("Paste Files or URLs")
     case .trash: translated("Move to the Trash")
@@ -59,9 +65,10 @@ enum Command: String, CaseIterable {
     case .rename: translated("Rename…")
     case .delete: translated("Delete for Good…")
     case .copyPixels: translated("Copy the Pixels")
-    case .saveTurn: translated("Save the Turn")
+    case .saveTurn: translated("Save as Turned")
     case .saveAs: translated("Save As…")
     case .print: translated("Print…")
+    case .wallpaper: translated("Set as Background…")
     case .copyTo: translated("Copy to a Folder…")
     case .moveTo: translated("Move to a Folder…")
     case .openWith: translated("Open With…")
@@ -76,8 +83,8 @@ enum Command: String, CaseIterable {
     case .recursive: translated("With All Folders Within")
     case .shuffle: translated("In Random Order")
     case .pause: translated("Pause the Animation")
-    case .nextFrame: translated("Next Frame")
-    case .previousFrame: translated("Previous Frame")
+    case .nextFrame: translated("Next Frame or Page")
+    case .previousFrame: translated("Previous Frame or Page")
     case .reverse: translated("In Reverse")
     case .statistics: translated("Statistics")
     case .origins: translated("Colour by Source")
@@ -102,6 +109,9 @@ enum Command: String, CaseIterable {
     case .zoomDouble: "<Control>2"
     case .rotateLeft: "<Control><Shift>r"
     case .rotateRight: "<Control>r"
+    case .flipHorizontally: "h"
+    case .flipVertically: "v"
+    case .crop: "c"
     case .copy: "<Control>c"
     case .paste: "<Control>v"
     case .trash: "Delete"
@@ -113,6 +123,7 @@ enum Command: String, CaseIterable {
     case .saveTurn: "<Control>t"
     case .saveAs: "<Control>s"
     case .print: "<Control>p"
+    case .wallpaper: "<Control>F8"
     case .copyTo: "<Control><Shift>c"
     case .moveTo: "<Control><Shift>m"
     case .openWith: "<Control>e"
@@ -146,6 +157,7 @@ enum Command: String, CaseIterable {
     let letter = gdk_keyval_to_lower(key)
     if isControl {
       switch Int32(letter) {
+      case GDK_KEY_F8: return .wallpaper
       case GDK_KEY_o: return isShift ? .origins : .open
       case GDK_KEY_s: return isShift ? .statistics : .saveAs
       case GDK_KEY_p: return .print
@@ -185,8 +197,10 @@ enum Command: String, CaseIterable {
   /// Returns the command of a key while a photograph is open.
   ///
   /// From right to left, the left arrow goes on.
-  static func ofPhotograph(_ key: UInt32, isFitting: Bool, isRightToLeft: Bool) -> Command? {
+  static func ofPhotograph(_ key: UInt32, isFitting: Bool, hasPages: Bool, isRightToLeft: Bool) -> Command? {
     switch Int32(key) {
+    case GDK_KEY_Page_Down where isFitting && hasPages: .nextFrame
+    case GDK_KEY_Page_Up where isFitting && hasPages: .previousFrame
     case GDK_KEY_space, GDK_KEY_n: .next
     case GDK_KEY_BackSpace, GDK_KEY_p: .previous
     case GDK_KEY_Home: isFitting ? .first : nil
@@ -201,6 +215,9 @@ enum Command: String, CaseIterable {
     case GDK_KEY_0, GDK_KEY_KP_0: .zoomFit
     case GDK_KEY_1, GDK_KEY_KP_1: .zoomActual
     case GDK_KEY_2, GDK_KEY_KP_2: .zoomDouble
+    case GDK_KEY_h: .flipHorizontally
+    case GDK_KEY_v: .flipVertically
+    case GDK_KEY_c: .crop
     case GDK_KEY_k: .pause
     case GDK_KEY_l: .nextFrame
     case GDK_KEY_j: .previousFrame

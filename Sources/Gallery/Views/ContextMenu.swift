@@ -18,11 +18,13 @@ final class ContextMenu {
   }
 
   static let ofCell: [[Command]] = [
-    [.openPicture, .openWith], [.copy, .copyPixels, .copyTo, .moveTo, .rename, .saveAs, .print], [.trash, .delete],
-    [.info],
+    [.openPicture, .openWith], [.copy, .copyPixels, .copyTo, .moveTo, .rename, .saveAs, .print, .wallpaper],
+    [.trash, .delete], [.info],
   ]
   static let ofPhotograph: [[Command]] = [
-    [.previous, .next], [.zoomFit, .zoomActual, .rotateLeft, .rotateRight, .saveTurn], [.slideshow, .fullscreen],
-    [.copy, .copyPixels, .copyTo, .moveTo, .rename, .saveAs, .print, .openWith], [.trash, .delete], [.info],
+    [.previous, .next], [.zoomFit, .zoomActual, .slideshow, .fullscreen],
+    [.rotateLeft, .rotateRight, .flipHorizontally, .flipVertically, .crop, .saveTurn],
+    [.copy, .copyPixels, .copyTo, .moveTo, .rename, .saveAs, .print, .wallpaper, .openWith], [.trash, .delete],
+    [.info],
   ]
 }

@@ -53,15 +53,18 @@ enum GalleryMenu {
     let menu = Menu()
     add([.open, .up, .recursive, .paste, .reload], to: menu)
     let file = make([
-      [.copy, .copyPixels, .copyTo, .moveTo, .rename, .saveAs, .print, .openWith], [.trash, .delete, .undo],
+      [.copy, .copyPixels, .copyTo, .moveTo, .rename, .saveAs, .print, .wallpaper, .openWith],
+      [.trash, .delete, .undo],
     ])
     let view = make([
-      [.zoomFit, .zoomActual, .zoomDouble], [.rotateLeft, .rotateRight, .saveTurn],
+      [.zoomFit, .zoomActual, .zoomDouble],
       [.pause, .previousFrame, .nextFrame],
       [.slideshow, .fullscreen],
     ])
+    let edit = make([[.rotateLeft, .rotateRight, .flipHorizontally, .flipVertically], [.crop, .saveTurn]])
     let submenus = Menu()
     submenus.add(translated("Picture"), submenu: file)
+    submenus.add(translated("Edit"), submenu: edit)
     submenus.add(translated("View"), submenu: view)
     menu.add(section: submenus)
     let choices = Menu()

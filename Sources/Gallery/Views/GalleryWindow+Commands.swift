@@ -59,7 +59,8 @@ extension GalleryWindow {
   var subjects: [GalleryItem] { page == .photo ? [photo.item].compactMap(\.self) : grid.selectedItems }
 
   private func isPossible(_ command: Command) -> Bool {
-    switch command {
+    if crop.isActive, !Crop.commands.contains(command) { return false }
+    return switch command {
     case .open, .paste, .info, .fullscreen, .shortcuts, .about, .quit, .reverse, .shuffle: true
     case .statistics, .origins: isForDevelopers
     case .up: library.sources.folders.count == 1 && library.sources.folders != ["/"]
@@ -67,16 +68,18 @@ extension GalleryWindow {
     case .search, .reload: page != .empty || !library.sources.isEmpty
     case .back: page == .photo || isFullScreen || isSearching
     case .next, .first, .last, .previous, .zoomFit, .zoomActual, .zoomDouble: page == .photo
-    case .pause, .nextFrame, .previousFrame: page == .photo && photo.view.player != nil
+    case .pause: page == .photo && photo.view.player != nil
+    case .nextFrame, .previousFrame: page == .photo && (photo.view.player != nil || photo.view.pageCount > 1)
     case .openPicture: page == .grid && !subjects.isEmpty
     case .slideshow: grid.list.pictures.count > 1
-    case .rotateLeft, .rotateRight: page == .photo
+    case .rotateLeft, .rotateRight, .flipHorizontally, .flipVertically: page == .photo
+    case .crop: page == .photo && photo.item?.path != nil && photo.view.isLoaded
     case .zoomIn: page == .photo || page == .grid && grid.cellSize < WindowState.cellSizes.last ?? 0
     case .zoomOut: page == .photo || page == .grid && grid.cellSize > WindowState.cellSizes.first ?? 0
     case .copy: subjects.contains { !$0.isFolder }
     case .trash, .openWith, .delete, .copyTo, .moveTo: subjects.contains { $0.path != nil }
-    case .saveTurn: page == .photo && photo.item?.path != nil && photo.view.turns > 0
-    case .saveAs, .copyPixels, .print: subjects.count == 1 && !subjects[0].isFolder
+    case .saveTurn: page == .photo && photo.item?.path != nil && !photo.view.edit.isEmpty
+    case .saveAs, .copyPixels, .print, .wallpaper: subjects.count == 1 && !subjects[0].isFolder
     case .rename: subjects.count == 1 && subjects[0].path != nil
     case .undo: history.canUndo
     case .selectAll: page == .grid
@@ -108,13 +111,15 @@ extension GalleryWindow {
     case .pause: setPause(!isPaused)
     case .nextFrame, .previousFrame: step(by: command == .nextFrame ? 1 : -1)
     case .rotateLeft, .rotateRight: photo.view.rotate(quarters: command == .rotateRight ? 1 : -1)
+    case .flipHorizontally, .flipVertically: photo.view.flip(command == .flipHorizontally ? .horizontal : .vertical)
+    case .crop: crop.toggle()
     case .copy: copy()
     case .paste: Desktop.paste(into: window) { [weak self] in self?.add($0) }
     case .trash: Task { await moveToTrash() }
     case .undo: Task { await undo() }
-    case .saveTurn: Task { await saveTurn() }
+    case .saveTurn: Task { await saveEdit() }
     case .saveAs: saveAs()
-    case .print: Task { await printPixels() }
+    case .print, .wallpaper: Task { if command == .print { await printPixels() } else { await setWallpaper() } }
     case .copyPixels: Task { await copyPixels() }
     case .rename: rename()
     case .delete: deleteForGood()
@@ -160,17 +165,20 @@ extension GalleryWindow {
     self.isPaused = isPaused
     photo.view.plays = !isPaused
     setSwitch(.pause, isPaused)
+    update()
   }
 
-  /// Shows another frame of the animation, which stays.
+  /// Shows another page, or another frame of the animation, which stays.
   private func step(by distance: Int) {
-    guard let player = photo.view.player else { return }
+    guard let player = photo.view.player else { return photo.view.turnPage(by: distance) }
     setPause(true)
-    photo.view.step(player, by: distance)
+    photo.view.step(player, by: distance) { [weak self] in self?.update() }
   }
 
   private func goBack() {
-    if slideshow.isRunning {
+    if crop.isActive {
+      crop.end()
+    } else if slideshow.isRunning {
       slideshow.stop()
     } else if isFullScreen {
       window.set("fullscreened", false)

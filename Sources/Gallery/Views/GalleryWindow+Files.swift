@@ -6,10 +6,10 @@ import VitrineImaging
 import VitrineRuntime
 
 extension GalleryWindow {
-  private static let files = WorkQueue(label: "gallery-file-changes", width: 1)
+  static let files = WorkQueue(label: "gallery-file-changes", width: 1)
 
   /// The outcome of a command about several files.
-  private struct Outcome<Change: Sendable>: Sendable {
+  struct Outcome<Change: Sendable>: Sendable {
     var changes: [Change] = []
     /// The paths of the files that were changed.
     var paths: [String] = []
@@ -17,7 +17,7 @@ extension GalleryWindow {
   }
 
   /// Changes files one after the other, off the main thread; a failure leaves the others.
-  private func change<Change: Sendable>(
+  func change<Change: Sendable>(
     _ paths: [String],
     _ body: @escaping @Sendable (String) throws(FileChangeError) -> Change,
   ) async -> Outcome<Change>? {
@@ -111,153 +111,6 @@ extension GalleryWindow {
     let items = paths.compactMap { grid.list[ItemID($0)] }
     guard let first = items.first else { return update() }
     if page == .photo { open(first) } else { grid.select(SelectedItems(Set(items.map(\.id)))) }
-  }
-
-  // MARK: Pixels
-
-  /// The request of a picture with all its pixels, turned as it is shown.
-  private func turned(_ item: GalleryItem) -> ImageRequest {
-    var request = item.request
-    let turns = page == .photo ? photo.view.turns : 0
-    if turns > 0 { request.processors = [.rotate(quarterTurns: turns)] }
-    return request
-  }
-
-  /// The request of a picture for a file: of all frames, and of no picture with a part missing.
-  private func written(_ item: GalleryItem) -> ImageRequest {
-    var request = turned(item)
-    (request.animates, request.acceptsPartial) = (true, false)
-    return request
-  }
-
-  /// Puts the pixels of a picture on the clipboard.
-  func copyPixels() async {
-    guard let item = subjects.first else { return }
-    do throws(LoadError) {
-      Desktop.copy(try await photo.pipeline.image(for: turned(item)), from: window)
-      toast.show(translated("The pixels are copied"))
-    } catch {
-      toast.show(error.shortText)
-    }
-  }
-
-  /// Prints a picture, at no more pixels than a page shows.
-  func printPixels() async {
-    guard let item = subjects.first else { return }
-    var request = turned(item)
-    request.size = .pixels(4096)
-    do throws(LoadError) {
-      Printing.print(try await photo.pipeline.image(for: request), name: item.name, in: window)
-    } catch {
-      toast.show(error.shortText)
-    }
-  }
-
-  /// Asks for a name, a size and a format, and writes a picture.
-  func saveAs() {
-    guard let item = subjects.first else { return }
-    let request = written(item)
-    SaveDialog.choose(in: window, name: item.name) { [weak self] wish in
-      guard let self else { return }
-      guard let wish else {
-        return toast.show(translated("The name needs an ending such as .jpg, .png, .webp or .avif"))
-      }
-      Task { await self.save(request, wish) }
-    }
-  }
-
-  private func save(_ request: ImageRequest, _ wish: SaveDialog.Wish) async {
-    var request = request
-    if let side = wish.longestSide { request.size = .pixels(Double(side), Double(side), .fit) }
-    do throws(LoadError) {
-      let file = try await photo.pipeline.encoded(for: request, as: wish.encoding)
-      let problem = try? await Self.files.run { _ -> String? in
-        do {
-          try AtomicFile.replace(ByteString(fileText: wish.path), with: file.data)
-          return nil
-        } catch {
-          return "\(error)"
-        }
-      }
-      if let problem = problem ?? nil { return toast.show(translated("It cannot be saved: %s", problem)) }
-      await library.filesChanged([wish.path])
-      toast.show(translated("Saved: %s", PhotoFacts.bytes(file.data.count)))
-    } catch {
-      toast.show(translated("It cannot be saved: %s", error.detail))
-    }
-  }
-
-  // MARK: Turns
-
-  /// A file that is to be turned.
-  private struct Original: Sendable {
-    let data: Data
-    let info: ImageInfo
-    /// The version of the file that was read.
-    let version: String?
-    /// The turned file, if that takes no new encoding.
-    let turned: Data?
-
-    /// Blocks.
-    init(_ path: String, _ quarters: Int, _ limits: DecodeLimits) throws {
-      version = FolderListing.item(at: path)?.version
-      data = try FileContents.at(ByteString(fileText: path))
-      info = try GalleryPipeline.decoders.info(of: data, limits: limits)
-      let turn = JPEGTurn(info.orientation, thenQuarters: quarters)
-      turned = info.format == .jpeg ? try turn.turned(data, limits: limits) : nil
-    }
-
-    /// The encoding for a file that is written again; `nil` if that would lose colours.
-    var encoding: ImageEncoding? {
-      let row = info.format.row
-      guard row.isWritten, info.bitsPerComponent <= 8, info.dynamicRange == .standard else { return nil }
-      var encoding =
-        row.loss == .always
-        ? ImageEncoding(info.format, quality: 95) : ImageEncoding(info.format, isLossless: row.loss == .either)
-      encoding.metadata = .keep
-      return encoding
-    }
-
-    /// True if nothing is lost.
-    var isLossless: Bool { turned != nil || info.format.row.loss == .never || info.format.row.loss == .either }
-  }
-
-  /// Saves the open photograph as it is turned: a JPEG without loss where its size allows that.
-  func saveTurn() async {
-    guard let item = photo.item, let path = item.path, photo.view.turns > 0 else { return }
-    let (turns, request) = (photo.view.turns, written(item))
-    let limits = photo.pipeline.configuration.decodeLimits
-    let read = try? await Self.files.run { _ in Result { try Original(path, turns, limits) } }
-    do {
-      guard let original = try read?.get() else { return }
-      var turned = original.turned
-      if turned == nil {
-        guard let encoding = original.encoding else {
-          return toast.show(translated("Pictures of this kind cannot be saved; use “Save As…”"))
-        }
-        turned = try await photo.pipeline.encoded(for: request, as: encoding).data
-      }
-      guard let turned else { return }
-      let outcome = await change([path]) { path throws(FileChangeError) in
-        guard FolderListing.item(at: path)?.version == original.version else {
-          throw FileChangeError(path: path, detail: "another program has changed it")
-        }
-        return try FileChange.change(path, from: original.data, to: turned)
-      }
-      if let problem = outcome?.problem { throw problem }
-      if let file = outcome?.changes.first { history.add(.changed(file)) }
-      // The file is turned now, and no longer the view, unless that shows another one by now.
-      if photo.item?.id == item.id { photo.view.rotate(quarters: -turns) }
-      await library.filesChanged([path])
-      let text =
-        original.isLossless ? translated("Saved without loss") : translated("Saved; the picture was encoded again")
-      toast.show(text, canUndo: true)
-      update()
-    } catch {
-      let detail =
-        (error as? LoadError)?.detail ?? (error as? FileChangeError)?.detail ?? (error as? ImageError)?.detail
-      toast.show(translated("It cannot be saved: %s", detail ?? "\(error)"))
-    }
   }
 
   // MARK: Other places and names

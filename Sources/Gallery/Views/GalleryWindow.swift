@@ -46,6 +46,7 @@ final class GalleryWindow {
   private let controls: FullScreenControls
   private let menu: ContextMenu
   private(set) lazy var slideshow = Slideshow(self)
+  private(set) lazy var crop = Crop(self)
   /// True if animations stand still.
   var isPaused = false
   /// True if the window has what helps to develop it.
@@ -102,7 +103,8 @@ final class GalleryWindow {
     window.set("titlebar", header.widget)
     let column = Widget.box(GTK_ORIENTATION_VERTICAL, [searchBar, path.widget, stack]).expands()
     let overlay = Widget(of: gtk_overlay_get_type())
-    overlay.add(column).add(statistics.widget).add(legend).add(controls.widget).add(toast.widget)
+    overlay.add(column).add(statistics.widget).add(legend).add(controls.widget)
+    overlay.add(crop.widget).add(toast.widget)
     window.add(.box(GTK_ORIENTATION_HORIZONTAL, [overlay.expands(), info.widget]))
   }
 
@@ -114,7 +116,11 @@ final class GalleryWindow {
     photo.widget.onClick(button: 3) { [weak self] click in self?.showMenu(at: (click.x, click.y)) }
     grid.onZoom = { [weak self] in self?.updateActions() }
     grid.onFirstScreen = { [weak self] in self?.onFirstScreen() }
-    photo.onChange = { [weak self] in self?.update() }
+    photo.onChange = { [weak self] in
+      self?.crop.photographChanged()
+      self?.slideshow.photographChanged()
+      self?.update()
+    }
     photo.neighbours = { [weak self] in self?.neighbours(of: $0) ?? [] }
     library.onChange = { [weak self] in self?.libraryChanged($0) }
     searchEntry.on("search-changed") { [weak self] in self?.searchChanged() }
@@ -166,7 +172,7 @@ final class GalleryWindow {
   private func show(_ new: Page) {
     page = new
     if new != .photo { slideshow.stop() }
-    controls.isActive = isFullScreen && new == .photo
+    updateControls()
     parts.makeRoom(forPhotograph: new == .photo)
     let child =
       switch new {
@@ -206,10 +212,13 @@ final class GalleryWindow {
 
   private func photographKey(_ key: UInt32, _ modifiers: GdkModifierType) -> Bool {
     let others = GDK_CONTROL_MASK.rawValue | GDK_ALT_MASK.rawValue
-    guard modifiers.rawValue & others == 0,
+    guard modifiers.rawValue & others == 0 else { return false }
+    if crop.isActive { return crop.pressed(key) }
+    guard
       let command = Command.ofPhotograph(
         key,
         isFitting: photo.view.isFitting,
+        hasPages: photo.view.pageCount > 1,
         isRightToLeft: window.isRightToLeft,
       )
     else { return false }
@@ -341,12 +350,15 @@ final class GalleryWindow {
     return legend
   }
 
+  /// Shows the controls of full screen, but not over the bar for cropping.
+  func updateControls() { controls.isActive = isFullScreen && page == .photo && !crop.isActive }
+
   private func fullScreenChanged() {
     isFullScreen = window.get("fullscreened") ?? false
     window.setClass("fullscreen", isFullScreen)
     setSwitch(.fullscreen, isFullScreen)
     info.widget.isShown = state.showsInfo && !isFullScreen
-    controls.isActive = isFullScreen && page == .photo
+    updateControls()
     if !isFullScreen { slideshow.stop() }
   }
 
@@ -359,7 +371,7 @@ final class GalleryWindow {
     if page == .photo, let item = photo.item {
       let position = position(of: item).map { translated("%s of %s", "\($0 + 1)", "\(list.pictures.count)") }
       let zoom = photo.view.isFitting ? nil : "\(Int((photo.view.zoom * 100).rounded())) %"
-      (name, detail) = (item.name, [position, zoom].compactMap(\.self).joined(separator: " · "))
+      (name, detail) = (item.name, [position, frame, zoom].compactMap(\.self).joined(separator: " · "))
     } else {
       let folder = library.sources.folders.first?.split(separator: "/").last.map { String($0).readablePath }
       name = folder ?? (list.count == 0 ? translated("Gallery") : translated("Pictures"))
@@ -379,6 +391,15 @@ final class GalleryWindow {
     let view = page == .photo ? photo.view : nil
     info.show(view == nil ? grid.selectedItems.first : photo.item, view?.origin, view?.damage, view?.error)
     updateActions()
+  }
+
+  /// The number of the page, or of the frame at which an animation is paused; `nil` for other pictures.
+  private var frame: String? {
+    if photo.view.pageCount > 1 {
+      return translated("page %s of %s", "\(photo.view.page + 1)", "\(photo.view.pageCount)")
+    }
+    guard isPaused, let player = photo.view.player else { return nil }
+    return translated("frame %s of %s", "\(player.frameIndex + 1)", "\(player.image.frameCount)")
   }
 
   private func close() {

@@ -12,15 +12,16 @@ enum Help {
         translated("Pictures"),
         keys([
           .open, .openPicture, .search, .selectAll, .reload, .copy, .copyPixels, .paste, .copyTo, .moveTo, .rename,
-          .saveAs, .print, .openWith,
-          .trash,
-          .delete, .undo,
+          .saveAs, .print, .wallpaper, .openWith, .trash, .delete, .undo,
         ]),
       ),
       (
         translated("One Picture"),
         [("Right", .next), ("Left", .previous)]
-          + keys([.first, .last, .back, .rotateLeft, .rotateRight, .saveTurn, .pause, .previousFrame, .nextFrame]),
+          + keys([
+            .first, .last, .back, .rotateLeft, .rotateRight, .flipHorizontally, .flipVertically, .crop, .saveTurn,
+            .pause, .previousFrame, .nextFrame,
+          ]),
       ),
       (
         translated("View"),

@@ -36,6 +36,13 @@ enum SaveDialog {
     unsafe dialog = new
     let chooser: OpaquePointer? = unsafe cast(new)
     unsafe gtk_file_chooser_set_current_name(chooser, name)
+    // Without a filter of its own, GTK offers an empty one.
+    let filter = unsafe gtk_file_filter_new()
+    unsafe gtk_file_filter_set_name(filter, translated("Pictures"))
+    for ending in ImageFormat.written.flatMap(\.fileExtensions) { unsafe gtk_file_filter_add_suffix(filter, ending) }
+    // The dialog takes a reference of its own.
+    unsafe gtk_file_chooser_add_filter(chooser, filter)
+    unsafe g_object_unref(UnsafeMutableRawPointer(filter))
     unsafe add("size", translated("Longest side"), sides, to: chooser) {
       $0 == "all" ? translated("All pixels") : "\($0) px"
     }

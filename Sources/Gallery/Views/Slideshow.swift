@@ -4,7 +4,8 @@ import VitrineGalleryModel
 
 /// Shows one picture after the other in full screen; the screen does not go blank meanwhile.
 ///
-/// It ends with Escape, with full screen, and with the page of the photograph.
+/// A picture fades into the next one, unless the desktop wants less motion. It ends with Escape, with full screen, and with the
+/// page of the photograph.
 @MainActor
 @safe
 final class Slideshow {
@@ -12,10 +13,14 @@ final class Slideshow {
   private unowned let window: GalleryWindow
   private var timer: Repeating?
   private var inhibition: guint = 0
+  private let fade: SlideFade
   /// The pictures that are yet to come in random order.
   private var rest: [ItemID] = []
 
-  init(_ window: GalleryWindow) { self.window = window }
+  init(_ window: GalleryWindow) {
+    self.window = window
+    fade = SlideFade(over: window.photo)
+  }
 
   func toggle() { isRunning ? stop() : start() }
 
@@ -42,6 +47,7 @@ final class Slideshow {
     (timer, rest) = (nil, [])
     if inhibition != 0 { unsafe gtk_application_uninhibit(cast(window.application.pointer), inhibition) }
     inhibition = 0
+    fade.end()
     window.setSwitch(.slideshow, false)
   }
 
@@ -52,6 +58,11 @@ final class Slideshow {
     }
   }
 
+  /// Fades the former picture out once the next one is there, or has failed.
+  func photographChanged() {
+    if window.photo.view.isLoaded || window.photo.view.error != nil { fade.release() }
+  }
+
   /// Goes on once the picture is there, or has failed; from the last one to the first.
   private func goOn() {
     guard isRunning, let current = window.photo.item else { return }
@@ -59,6 +70,7 @@ final class Slideshow {
     guard window.photo.view.isLoaded || window.photo.view.error != nil else { return }
     let all = window.grid.list.pictures
     guard !all.isEmpty else { return stop() }
+    fade.hold()
     if window.state.shuffles {
       if rest.isEmpty { rest = all.map(\.id).filter { $0 != current.id }.shuffled() }
       if let next = rest.popLast(), let item = window.grid.list[next], let place = window.position(of: item) {

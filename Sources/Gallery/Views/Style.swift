@@ -25,14 +25,17 @@ enum Style {
     .origins .cell.from-revalidated { outline-color: #9141ac; }
     .origins .cell.from-network { outline-color: #ff7800; }
     .origins .cell.from-local { outline-color: #f6d32d; }
-    .legend, .statistics, .toast, .message, .controls {
+    .legend, .statistics, .toast, .message, .controls, .crop {
       background: alpha(#1d1e20, 0.88); color: white; border-radius: 10px; padding: 8px 14px;
     }
     .statistics { font-family: monospace; font-size: 0.85em; }
-    .toast, .controls { margin-bottom: 24px; }
+    .toast, .controls, .crop { margin-bottom: 24px; }
+    .toast { margin-left: 12px; margin-right: 12px; }
     .controls button { background: none; border: none; box-shadow: none; color: white; }
     .controls button:hover, .controls button:checked { background: alpha(white, 0.2); }
     .controls button:disabled { opacity: 0.4; }
+    .slide.leaving { animation: slide-leaves 700ms ease-in-out forwards; }
+    @keyframes slide-leaves { from { opacity: 1; } to { opacity: 0; } }
     .photograph { background: mix(@theme_bg_color, black, 0.25); }
     window.fullscreen .photograph { background: black; }
     window.fullscreen.solid-csd { padding: 0; border: none; }

@@ -7,8 +7,8 @@
 
 #include <jpeglib.h>
 
-// Turns a JPEG by its coefficients, as a mirror or a transposition of each block and of the order of blocks. Nothing is
-// decoded to pixels, so nothing is lost.
+// Crops and turns a JPEG by its coefficients, as a mirror or a transposition of each block and of the order of blocks. Nothing
+// is decoded to pixels, so nothing is lost.
 
 struct turn {
   struct jpeg_decompress_struct in;
@@ -42,24 +42,6 @@ static void discard(struct turn *turn) {
 
 static JDIMENSION rounded_up(JDIMENSION count, int unit) { return (count + (JDIMENSION)unit - 1) / (JDIMENSION)unit * (JDIMENSION)unit; }
 
-// Sets the orientation of an EXIF segment to upright (TIFF 6.0, section 2; the tag 0x0112).
-static void set_upright(JOCTET *exif, unsigned length) {
-  if (length < 14 || memcmp(exif, "Exif\0\0", 6) != 0) return;
-  JOCTET *tiff = exif + 6;
-  unsigned count = length - 6, isBig = tiff[0] == 'M';
-#define SHORT(at) (isBig ? (unsigned)tiff[at] << 8 | tiff[(at) + 1] : (unsigned)tiff[(at) + 1] << 8 | tiff[at])
-  unsigned high = SHORT(isBig ? 4 : 6), low = SHORT(isBig ? 6 : 4);
-  if (high != 0 || low + 2 > count) return;
-  unsigned entries = SHORT(low);
-  for (unsigned i = 0; i < entries && low + 2 + 12 * (i + 1) <= count; i++) {
-    unsigned at = low + 2 + 12 * i;
-    if (SHORT(at) != 0x0112 || SHORT(at + 2) != 3) continue;
-    tiff[at + 8] = isBig ? 0 : 1;
-    tiff[at + 9] = isBig ? 1 : 0;
-  }
-#undef SHORT
-}
-
 static void write_markers(struct turn *turn) {
   for (jpeg_saved_marker_ptr marker = turn->in.marker_list; marker; marker = marker->next) {
     // The library writes these two itself.
@@ -69,14 +51,11 @@ static void write_markers(struct turn *turn) {
     if (turn->out.write_Adobe_marker && marker->marker == JPEG_APP0 + 14 && marker->data_length >= 5 &&
         memcmp(marker->data, "Adobe", 5) == 0)
       continue;
-    if (marker->marker == JPEG_APP0 + 1) set_upright(marker->data, marker->data_length);
     jpeg_write_marker(&turn->out, marker->marker, marker->data, marker->data_length);
   }
 }
 
 static void transpose_header(struct turn *turn) {
-  turn->out.image_width = turn->in.image_height;
-  turn->out.image_height = turn->in.image_width;
   for (int i = 0; i < turn->out.num_components; i++) {
     jpeg_component_info *component = &turn->out.comp_info[i];
     int across = component->h_samp_factor;
@@ -105,8 +84,69 @@ static void turn_block(const JCOEF *from, JCOEF *to, int transposes, int mirrors
   }
 }
 
-int vitrine_jpeg_turn(const uint8_t *data, size_t length, int transposes, int mirrors_x, int mirrors_y,
-                      vitrine_encoded *result) {
+// A side of the picture as it is stored: the units that are kept, and whether their order is reversed.
+struct side {
+  JDIMENSION first, count;
+  int is_mirrored;
+};
+
+// Returns false if the edge that will be the first is within a unit.
+static int plan_side(struct side *side, JDIMENSION start, JDIMENSION length, JDIMENSION unit, int is_mirrored) {
+  JDIMENSION edge = is_mirrored ? start + length : start;
+  // Pixels beyond the edge would come before the first.
+  if (edge % unit != 0) return 0;
+  side->count = (length + unit - 1) / unit;
+  side->first = is_mirrored ? edge / unit - side->count : edge / unit;
+  side->is_mirrored = is_mirrored;
+  return 1;
+}
+
+// Returns the block of a component at a place of the new picture, which has `factor` blocks in a unit.
+static JDIMENSION block_of(const struct side *side, JDIMENSION place, int factor) {
+  JDIMENSION first = side->first * (JDIMENSION)factor, count = side->count * (JDIMENSION)factor;
+  return first + (side->is_mirrored ? count - 1 - place : place);
+}
+
+static void copy_blocks(struct turn *turn, int index, jvirt_barray_ptr from_array, jvirt_barray_ptr to_array,
+                        const vitrine_jpeg_part *part, const struct side *across, const struct side *down) {
+  jpeg_component_info *component = &turn->in.comp_info[index];
+  int h = component->h_samp_factor, v = component->v_samp_factor;
+  JDIMENSION columns = (part->transposes ? down->count * (JDIMENSION)v : across->count * (JDIMENSION)h);
+  JDIMENSION rows = (part->transposes ? across->count * (JDIMENSION)h : down->count * (JDIMENSION)v);
+  JDIMENSION from_columns = rounded_up(component->width_in_blocks, h);
+  JDIMENSION from_rows = rounded_up(component->height_in_blocks, v);
+  for (JDIMENSION y = 0; y < rows; y++) {
+    JBLOCKROW to = turn->in.mem->access_virt_barray((j_common_ptr)&turn->in, to_array, y, 1, TRUE)[0];
+    for (JDIMENSION x = 0; x < columns; x++) {
+      JDIMENSION from_x = block_of(across, part->transposes ? y : x, h);
+      JDIMENSION from_y = block_of(down, part->transposes ? x : y, v);
+      if (from_x >= from_columns || from_y >= from_rows) {
+        memset(to[x], 0, sizeof to[x]);
+        continue;
+      }
+      JBLOCKROW from = turn->in.mem->access_virt_barray((j_common_ptr)&turn->in, from_array, from_y, 1, FALSE)[0];
+      turn_block(from[from_x], to[x], part->transposes, part->mirrors_x, part->mirrors_y);
+    }
+  }
+}
+
+static void write_picture(struct turn *turn, jvirt_barray_ptr *arrays, const vitrine_jpeg_part *part) {
+  jpeg_copy_critical_parameters(&turn->in, &turn->out);
+  if (part->transposes) transpose_header(turn);
+  turn->out.image_width = part->transposes ? part->height : part->width;
+  turn->out.image_height = part->transposes ? part->width : part->height;
+  if (turn->in.progressive_mode) jpeg_simple_progression(&turn->out);
+  turn->out.optimize_coding = TRUE;
+  jpeg_mem_dest(&turn->out, &turn->bytes, &turn->length);
+  turn->has_destination = 1;
+  jpeg_write_coefficients(&turn->out, arrays);
+  write_markers(turn);
+  jpeg_finish_compress(&turn->out);
+  turn->has_destination = 0;
+  jpeg_finish_decompress(&turn->in);
+}
+
+int vitrine_jpeg_turn(const uint8_t *data, size_t length, vitrine_jpeg_part part, vitrine_encoded *result) {
   memset(result, 0, sizeof *result);
   // On the heap, since variables changed between setjmp and longjmp must not be in registers.
   struct turn *turn = calloc(1, sizeof *turn);
@@ -129,58 +169,29 @@ int vitrine_jpeg_turn(const uint8_t *data, size_t length, int transposes, int mi
   for (int i = 0; i < 16; i++) jpeg_save_markers(&turn->in, JPEG_APP0 + i, 0xFFFF);
   jpeg_read_header(&turn->in, TRUE);
 
-  // The size of the unit that blocks of all components make, as the picture will be.
-  int across = DCTSIZE * (transposes ? turn->in.max_v_samp_factor : turn->in.max_h_samp_factor);
-  int down = DCTSIZE * (transposes ? turn->in.max_h_samp_factor : turn->in.max_v_samp_factor);
-  JDIMENSION width = transposes ? turn->in.image_height : turn->in.image_width;
-  JDIMENSION height = transposes ? turn->in.image_width : turn->in.image_height;
-  // Pixels beyond the edge would come before the first.
-  if ((mirrors_x && width % (JDIMENSION)across != 0) || (mirrors_y && height % (JDIMENSION)down != 0)) {
+  struct side across, down;
+  JDIMENSION unit_x = DCTSIZE * (JDIMENSION)turn->in.max_h_samp_factor;
+  JDIMENSION unit_y = DCTSIZE * (JDIMENSION)turn->in.max_v_samp_factor;
+  if (part.width == 0 || part.height == 0 || part.left > turn->in.image_width || part.top > turn->in.image_height ||
+      part.width > turn->in.image_width - part.left || part.height > turn->in.image_height - part.top ||
+      !plan_side(&across, part.left, part.width, unit_x, part.transposes ? part.mirrors_y : part.mirrors_x) ||
+      !plan_side(&down, part.top, part.height, unit_y, part.transposes ? part.mirrors_x : part.mirrors_y)) {
     discard(turn);
     return VITRINE_JPEG_NOT_WHOLE;
   }
   jvirt_barray_ptr turned[MAX_COMPONENTS];
-  JDIMENSION columns[MAX_COMPONENTS], rows[MAX_COMPONENTS];
   for (int i = 0; i < turn->in.num_components; i++) {
     jpeg_component_info *component = &turn->in.comp_info[i];
-    int h = transposes ? component->v_samp_factor : component->h_samp_factor;
-    int v = transposes ? component->h_samp_factor : component->v_samp_factor;
-    columns[i] = rounded_up(transposes ? component->height_in_blocks : component->width_in_blocks, h);
-    rows[i] = rounded_up(transposes ? component->width_in_blocks : component->height_in_blocks, v);
-    turned[i] = turn->in.mem->request_virt_barray((j_common_ptr)&turn->in, JPOOL_IMAGE, TRUE, columns[i], rows[i],
-                                                  (JDIMENSION)v);
+    JDIMENSION h = (JDIMENSION)component->h_samp_factor, v = (JDIMENSION)component->v_samp_factor;
+    JDIMENSION columns = across.count * h, rows = down.count * v;
+    turned[i] = turn->in.mem->request_virt_barray((j_common_ptr)&turn->in, JPOOL_IMAGE, TRUE,
+                                                  part.transposes ? rows : columns, part.transposes ? columns : rows,
+                                                  part.transposes ? h : v);
   }
   jvirt_barray_ptr *source = jpeg_read_coefficients(&turn->in);
-  for (int i = 0; i < turn->in.num_components; i++) {
-    jpeg_component_info *component = &turn->in.comp_info[i];
-    JDIMENSION from_columns = rounded_up(component->width_in_blocks, component->h_samp_factor);
-    JDIMENSION from_rows = rounded_up(component->height_in_blocks, component->v_samp_factor);
-    for (JDIMENSION y = 0; y < rows[i]; y++) {
-      JBLOCKROW to = turn->in.mem->access_virt_barray((j_common_ptr)&turn->in, turned[i], y, 1, TRUE)[0];
-      for (JDIMENSION x = 0; x < columns[i]; x++) {
-        JDIMENSION mirrored_x = mirrors_x ? columns[i] - 1 - x : x, mirrored_y = mirrors_y ? rows[i] - 1 - y : y;
-        JDIMENSION from_x = transposes ? mirrored_y : mirrored_x, from_y = transposes ? mirrored_x : mirrored_y;
-        if (from_x >= from_columns || from_y >= from_rows) {
-          memset(to[x], 0, sizeof to[x]);
-          continue;
-        }
-        JBLOCKROW from = turn->in.mem->access_virt_barray((j_common_ptr)&turn->in, source[i], from_y, 1, FALSE)[0];
-        turn_block(from[from_x], to[x], transposes, mirrors_x, mirrors_y);
-      }
-    }
-  }
-
-  jpeg_copy_critical_parameters(&turn->in, &turn->out);
-  if (transposes) transpose_header(turn);
-  if (turn->in.progressive_mode) jpeg_simple_progression(&turn->out);
-  turn->out.optimize_coding = TRUE;
-  jpeg_mem_dest(&turn->out, &turn->bytes, &turn->length);
-  turn->has_destination = 1;
-  jpeg_write_coefficients(&turn->out, turned);
-  write_markers(turn);
-  jpeg_finish_compress(&turn->out);
-  turn->has_destination = 0;
-  jpeg_finish_decompress(&turn->in);
+  for (int i = 0; i < turn->in.num_components; i++)
+    copy_blocks(turn, i, source[i], turned[i], &part, &across, &down);
+  write_picture(turn, turned, &part);
   result->bytes = turn->bytes;
   result->length = turn->length;
   turn->bytes = NULL;

@@ -31,6 +31,8 @@ struct JPEGHeader {
   private var componentsInFirstScan = 0
   /// The number of coefficients of all components.
   private(set) var coefficientCount = 0
+  /// The size in pixels of the unit that blocks of all components make.
+  private(set) var unit = (width: 8, height: 8)
 
   var isProgressive: Bool { [0xC2, 0xC6, 0xCA, 0xCE].contains(frameMarker) }
   /// True if the first scan is the only one, so that rows can stream; otherwise every coefficient is held in memory.
@@ -67,6 +69,7 @@ struct JPEGHeader {
         else { throw Self.truncated }
         (self.precision, self.height, self.width) = (Int(precision), Int(height), Int(width))
         (self.components, frameMarker) = (Int(components), marker)
+        unit = Self.unit(segment)
         coefficientCount = Self.coefficients(segment, self.width, self.height)
       case 0xDA:
         componentsInFirstScan = Int(segment.byte(at: 0) ?? 0)
@@ -88,6 +91,16 @@ struct JPEGHeader {
       throw ImageError(.corrupt, format: .jpeg, "corrupt: a scan begins before the frame's header")
     }
     profile = Self.profile(profileParts.sorted { $0.number < $1.number }, limit: metadataLimit)
+  }
+
+  /// Returns the size of the unit of a frame's blocks.
+  private static func unit(_ frame: ByteReader) -> (width: Int, height: Int) {
+    var (x, y) = (1, 1)
+    for offset in stride(from: 7, to: frame.count, by: 3) {
+      guard let factors = frame.byte(at: offset) else { break }
+      (x, y) = (max(x, Int(factors >> 4)), max(y, Int(factors & 15)))
+    }
+    return (8 * x, 8 * y)
   }
 
   /// Returns the profile of the parts in order; `nil` if one is missing, or they disagree (ICC.1:2022, B.4).

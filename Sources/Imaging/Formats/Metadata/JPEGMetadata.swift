@@ -3,7 +3,7 @@ import VitrineRuntime
 /// The metadata segments of a JPEG file, up to the first scan.
 enum JPEGMetadata {
   static let xmpName = Array("http://ns.adobe.com/xap/1.0/\0".utf8)
-  private static let extensionName = Array("http://ns.adobe.com/xmp/extension/\0".utf8)
+  static let extensionName = Array("http://ns.adobe.com/xmp/extension/\0".utf8)
 
   /// Four times the number that 16 MiB of text need.
   ///

@@ -126,12 +126,17 @@ typedef struct {
 int vitrine_jpeg_encode(const uint8_t *rows, size_t stride, uint32_t width, uint32_t height,
                         const vitrine_jpeg_options *options, vitrine_encoded *out);
 
-/// A mirrored edge is within a unit of blocks, so that a JPEG cannot be turned without loss.
+/// The part of a JPEG that is kept, in stored pixels, and its turn: it is transposed if asked for, and then mirrored left to
+/// right, top to bottom.
+typedef struct {
+  uint32_t left, top, width, height;
+  int transposes, mirrors_x, mirrors_y;
+} vitrine_jpeg_part;
+
+/// The edges that become the left and the upper one are not between units of blocks.
 enum { VITRINE_JPEG_NOT_WHOLE = 100 };
-/// Turns a JPEG without decoding its pixels: it is transposed if asked for, and then mirrored left to right, top to bottom.
-/// Metadata are kept, and the orientation in EXIF is upright then.
-int vitrine_jpeg_turn(const uint8_t *data, size_t length, int transposes, int mirrors_x, int mirrors_y,
-                      vitrine_encoded *out);
+/// Crops and turns a JPEG without decoding its pixels. All segments are kept as they are.
+int vitrine_jpeg_turn(const uint8_t *data, size_t length, vitrine_jpeg_part part, vitrine_encoded *out);
 
 /// zlib's compressor, with a default strategy.
 typedef struct vitrine_deflater vitrine_deflater;
