@@ -136,7 +136,7 @@ use_gallery() {
     kill $! || true
     cat "$1"
     grep -q "first screen: [0-9]" "$1"' "$root" "$folder/gallery.log"
-  sed 's/^/    /' "$folder/gallery.log" | head -n 3
+  head -n 3 "$folder/gallery.log" | sed 's/^/    /'
 }
 
 use_sources() {
