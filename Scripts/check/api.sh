@@ -26,11 +26,13 @@ if [ "$status" -ne 0 ] && [ "$found" = 0 ]; then
   exit 1
 fi
 grep -E '💔|API breakage:|[Nn]o breaking changes|breaking changes? detected' "$log" | sed 's/^/  /' || true
+changes="$found changes break"
+[ "$found" != 1 ] || changes="1 change breaks"
 if [ "$found" = 0 ]; then
   echo "api: nothing that breaks programs since $ref (version ${then:-without a number})"
 elif [ "$now" != "$then" ]; then
-  echo "api: $found changes break programs since $ref; version $now may, since that was ${then:-without a number}. Name them in CHANGELOG.md"
+  echo "api: $changes programs since $ref; version $now may, since that was ${then:-without a number}. Name them in CHANGELOG.md"
 else
-  echo "api: $found changes break programs since $ref, which is of version $then, too: raise the minor version, or take them back" >&2
+  echo "api: $changes programs since $ref, which is of version $then, too: raise the minor version, or take that back" >&2
   exit 1
 fi
