@@ -456,8 +456,11 @@ def edits(program):
     do("key", "Home", "Return")
     session.wait(lambda: session.title() == "1.jpg", "the title 1.jpg")
 
+    time.sleep(1)
+
     def center():
-        return display.grab()[HEIGHT // 2 + 10, WIDTH // 2 + 10]
+        # The pointer is in the middle.
+        return display.grab()[HEIGHT // 2 - 60, WIDTH // 2 - 60].astype(int)
 
     def pixels(path):
         return numpy.asarray(Image.open(path).convert("RGB"), dtype=int)

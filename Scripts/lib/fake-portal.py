@@ -26,11 +26,10 @@ def call(connection, sender, path, interface, method, arguments, invocation):
     invocation.return_value(GLib.Variant("(o)", ("/org/freedesktop/portal/desktop/request/1/1",)))
 
 
-def ready(connection, name):
-    node = Gio.DBusNodeInfo.new_for_xml(INTERFACE)
-    connection.register_object("/org/freedesktop/portal/desktop", node.interfaces[0], call, None, None)
-    print("ready", flush=True)
-
-
-Gio.bus_own_name(Gio.BusType.SESSION, "org.freedesktop.portal.Desktop", Gio.BusNameOwnerFlags.NONE, None, ready, None)
+bus = Gio.bus_get_sync(Gio.BusType.SESSION, None)
+node = Gio.DBusNodeInfo.new_for_xml(INTERFACE)
+bus.register_object("/org/freedesktop/portal/desktop", node.interfaces[0], call, None, None)
+bus.call_sync("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "RequestName",
+              GLib.Variant("(su)", ("org.freedesktop.portal.Desktop", 0)), None, Gio.DBusCallFlags.NONE, -1, None)
+print("ready", flush=True)
 GLib.MainLoop().run()

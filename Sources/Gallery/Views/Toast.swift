@@ -26,7 +26,7 @@ final class Toast {
   func show(_ text: String, canUndo: Bool = false) {
     label.text = text
     // As wide as its text; only a long one has more rows.
-    label.set("width-chars", min(60, text.count))
+    label.set("width-chars", min(40, text.count))
     button.isShown = canUndo
     widget.isShown = true
     widget.set("reveal-child", true)
