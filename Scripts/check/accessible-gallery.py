@@ -237,9 +237,7 @@ def crop():
 
 
 def background():
-    """Sets the background, without the desktop's portal and with one."""
-    keys("ctrl+F8")
-    wait("without a portal it is said that there is none", lambda: said("This desktop offers no way to set its background"))
+    """Sets the background, with a portal that has such a service and without one."""
     target = home / "background"
     portal = subprocess.Popen([sys.executable, "Scripts/lib/fake-portal.py", str(target)], stdout=subprocess.PIPE, text=True)
     try:
@@ -249,6 +247,9 @@ def background():
         wait("it is said", lambda: said("The picture is given to the desktop as its background"))
     finally:
         portal.kill()
+        portal.wait()
+    keys("ctrl+F8")
+    wait("without a portal it is said that there is none", lambda: said("This desktop offers no way to set its background"))
 
 
 home = pathlib.Path(tempfile.mkdtemp())

@@ -29,7 +29,8 @@ def call(connection, sender, path, interface, method, arguments, invocation):
 bus = Gio.bus_get_sync(Gio.BusType.SESSION, None)
 node = Gio.DBusNodeInfo.new_for_xml(INTERFACE)
 bus.register_object("/org/freedesktop/portal/desktop", node.interfaces[0], call, None, None)
+# In place of the portal that is installed, which the bus may have started.
 bus.call_sync("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "RequestName",
-              GLib.Variant("(su)", ("org.freedesktop.portal.Desktop", 0)), None, Gio.DBusCallFlags.NONE, -1, None)
+              GLib.Variant("(su)", ("org.freedesktop.portal.Desktop", 2)), None, Gio.DBusCallFlags.NONE, -1, None)
 print("ready", flush=True)
 GLib.MainLoop().run()
