@@ -9,7 +9,8 @@ import VitrineSandbox
 enum CommandLineTool {
   static var commands: [any Command.Type] {
     let images: [any Command.Type] = [
-      InfoCommand.self, ThumbnailCommand.self, ThumbnailerCommand.self, FetchCommand.self, CacheCommand.self,
+      InfoCommand.self, ThumbnailCommand.self, ThumbnailerCommand.self, FetchCommand.self, ExplainCommand.self,
+      CacheCommand.self,
     ]
     let texts: [any Command.Type] = [HelpCommand.self, ManCommand.self, CompletionsCommand.self]
     #if !VITRINE_APPLE

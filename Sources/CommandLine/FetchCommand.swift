@@ -248,11 +248,8 @@ struct FetchCommand: Command {
   }
 
   private func request(_ address: String) -> ImageRequest {
-    var request = ImageRequest(url: address)
+    var request = ImageRequest(fetching: address, headers: headers)
     request.cachePolicy = policy
-    request.headers = headers
-    // Any header may change the response, so all of them are part of the cache key.
-    request.significantHeaders = Set(headers.map(\.name))
     return request
   }
 
@@ -353,5 +350,15 @@ struct FetchCommand: Command {
     var facts: Facts
     let path: ByteString?
     let time: Duration
+  }
+}
+
+extension ImageRequest {
+  /// Creates the request for a URL that `fetch` sends and `explain` explains.
+  init(fetching url: String, headers: HTTPFields) {
+    self.init(url: url)
+    self.headers = headers
+    // Any header may change the response, so all of them are part of the cache key.
+    significantHeaders = Set(headers.map(\.name))
   }
 }

@@ -12,8 +12,11 @@ import VitrineS3
 struct SharedTiers {
   #if !VITRINE_APPLE
   static let options: [Option] = [.shared, .durable]
+  /// The variables that stand in for the options.
+  static let variables = ["VITRINE_SHARED", "VITRINE_DURABLE"]
   #else
   static let options: [Option] = []
+  static let variables: [String] = []
   #endif
 
   /// A tier, and the option or the variable that names it.
@@ -30,11 +33,11 @@ struct SharedTiers {
   /// Reads the options; `isOff` if the command line turns caches off.
   init(_ arguments: Arguments, isOff: Bool) throws(UsageError) {
     #if !VITRINE_APPLE
-    if let (url, source) = try Self.value(.shared, "VITRINE_SHARED", arguments, isOff: isOff) {
+    if let (url, source) = try Self.value(.shared, Self.variables[0], arguments, isOff: isOff) {
       tiers.append(Named(tier: try Self.redis(url, source), source: source))
       coordinates = true
     }
-    if let (url, source) = try Self.value(.durable, "VITRINE_DURABLE", arguments, isOff: isOff) {
+    if let (url, source) = try Self.value(.durable, Self.variables[1], arguments, isOff: isOff) {
       tiers.append(Named(tier: try Self.bucket(url, source), source: source))
     }
     #endif

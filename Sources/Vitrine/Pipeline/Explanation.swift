@@ -90,6 +90,11 @@ public struct Explanation: Sendable {
   package internal(set) var sharing: Sharing?
   /// The request to a server that this load would send.
   public internal(set) var transfer = Transfer.none
+  /// The server that would be asked, by its host and, unless it is the scheme's, its port; of an object, its bucket;
+  /// `nil` for none.
+  package internal(set) var server: String?
+  /// The header fields by which that request would be conditional, or would ask for the rest.
+  package internal(set) var conditions = HTTPFields()
   /// The origin of the image; `nil` if the load fails, is shared, or depends on a server's response.
   public internal(set) var origin: ImageResponse.Origin?
   /// A Boolean value that indicates whether a stale image would be served.
@@ -126,34 +131,40 @@ public struct Explanation: Sendable {
 extension Explanation: CustomStringConvertible {
   /// The outcome in the first line, then the findings, one place per line.
   public var description: String {
-    var lines = ["\(source): \(conclusion)", "  policy: \(policy)"]
-    if dynamicRange != .standard { lines.append("  dynamic range: \(dynamicRange.rawValue)") }
+    (["\(source): \(conclusion)", "policy: \(policy)"] + findings).joined(separator: "\n  ")
+  }
+
+  /// The findings, one place per line.
+  package var findings: [String] {
+    var lines: [String] = []
+    if dynamicRange != .standard { lines.append("dynamic range: \(dynamicRange.rawValue)") }
     func add(_ place: String, _ find: Find) {
-      if let words = words(of: find) { lines.append("  \(place): \(words)") }
+      if let words = words(of: find) { lines.append("\(place): \(words)") }
     }
     add("in memory", memory)
-    if let stepsInMemory { lines.append("  in memory after \(Self.count(stepsInMemory, "processor")): yes") }
-    if let larger = largerVariant { lines.append("  in memory, larger: \(larger.width)x\(larger.height)") }
+    if let stepsInMemory { lines.append("in memory after \(Self.count(stepsInMemory, "processor")): yes") }
+    if let larger = largerVariant { lines.append("in memory, larger: \(larger.width)x\(larger.height)") }
     add("encoded image on disk", encoded)
     add("finished image on disk", finished)
     add("original on disk", original)
-    if partialByteCount > 0 { lines.append("  partial download: \(partialByteCount) bytes") }
+    if partialByteCount > 0 { lines.append("partial download: \(partialByteCount) bytes") }
     let ways: [(CacheAccess, String)] = [
       (.memoryReads, "in memory: skipped"), (.diskReads, "on disk: skipped"),
       (.memoryWrites, "stored in memory: no"), (.diskWrites, "stored on disk: no"),
     ]
-    for (use, words) in ways where unusedCaches.contains(use) { lines.append("  \(words) (excluded by the request)") }
-    if let refusal, failure == nil { lines.append("  no request is sent: \(refusal.detail)") }
+    for (use, words) in ways where unusedCaches.contains(use) { lines.append("\(words) (excluded by the request)") }
+    if let refusal, failure == nil { lines.append("no request is sent: \(refusal.detail)") }
     if interceptorCount > 0 {
-      lines.append("  \(Self.count(interceptorCount, "interceptor")) may change the outcome")
+      lines.append("\(Self.count(interceptorCount, "interceptor")) may change the outcome")
     }
     if let until = usableOnErrorUntil, transfer != .none {
-      lines.append("  if the server cannot be reached: served for another \(span(until))")
+      lines.append("if the server cannot be reached: served for another \(span(until))")
     }
-    return lines.joined(separator: "\n")
+    return lines
   }
 
-  private var conclusion: String {
+  /// The outcome.
+  package var conclusion: String {
     if let failure { return "fails: \(failure)" }
     let bytes =
       switch (sharing, transfer) {

@@ -318,7 +318,9 @@ private struct Explainer {
     explanation.usableOnErrorUntil = explanation.usableOnErrorUntil ?? plan.decision.usableOnErrorUntil
     switch plan.step {
     case .serve(let isStale): serve(from: .disk, isStale: isStale)
-    case .serveAndRevalidate: serve(from: .disk, isStale: true, .behind)
+    case .serveAndRevalidate:
+      serve(from: .disk, isStale: true, .behind)
+      (explanation.server, explanation.conditions) = (url.authority, plan.decision.headers)
     case .serveStaleOnError(let error):
       explanation.refusal = error
       serve(from: .disk, isStale: true)
@@ -326,8 +328,20 @@ private struct Explainer {
     case .send(let conditions, let resumption):
       let isConditional = plan.decision.action != .fetch && !conditions.isEmpty
       explanation.transfer = isConditional ? .conditional : resumption == nil ? .full : .rest
+      var request = HTTPRequest(url)
+      request.headers = conditions
+      if explanation.transfer == .rest { resumption?.apply(to: &request) }
+      (explanation.server, explanation.conditions) = (url.authority, request.headers)
       if !isConditional { explanation.origin = .network }
     }
     return plan
+  }
+}
+
+extension HTTPURL {
+  /// The host, with the port unless it is the scheme's; of an object, its bucket.
+  fileprivate var authority: String {
+    if let object = ObjectURL(standIn: string) { return "s3://\(object.bucket)" }
+    return port == (isSecure ? 443 : 80) ? host : "\(host):\(port)"
   }
 }
