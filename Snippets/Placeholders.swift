@@ -14,8 +14,19 @@ func show(_ url: URL, in slot: ImageSlot) {
   // snippet.hide
 }
 
+@MainActor
+func show(_ photo: Photo, in slot: ImageSlot) {
+  // snippet.show
+  // The small URL, unless its image is in memory, and then the large one in its place, without a flash.
+  var photograph = ImageRequest(url: photo.url)
+  photograph.placeholder = .request(ImageRequest(url: photo.thumbnail), else: .color(.init(0x303030)))
+  slot.load(photograph)
+  // snippet.hide
+}
+
 struct Photo {
   let url: URL
+  let thumbnail: URL
   let hash: String
 }
 

@@ -100,7 +100,7 @@ extension NSImage {
     case .symbol(let name): NSImage(systemSymbolName: name, accessibilityDescription: nil)
     case .native(let value): (value as? Symbol).map { $0.nsImage } ?? (value as? PlacedImage)?.image
     // The slot shows variants and hashes as images.
-    case .none, .keepCurrent, .cachedVariant, .thumbHash, .blurHash: nil
+    case .none, .keepCurrent, .cachedVariant, .request, .thumbHash, .blurHash: nil
     }
   }
 }

@@ -105,7 +105,7 @@ extension UIImage {
     case .symbol(let name): UIImage(systemName: name)
     case .native(let value): (value as? Symbol).map { $0.uiImage } ?? value as? UIImage
     // The slot shows variants and hashes as images.
-    case .none, .keepCurrent, .cachedVariant, .thumbHash, .blurHash: nil
+    case .none, .keepCurrent, .cachedVariant, .request, .thumbHash, .blurHash: nil
     }
   }
 }

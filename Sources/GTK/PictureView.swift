@@ -138,7 +138,7 @@ final class PictureView: DrawnWidget {
     switch placeholder {
     case .none, .native: showBeneath(nil)
     // The slot shows hashes as images.
-    case .keepCurrent, .cachedVariant, .thumbHash, .blurHash: break
+    case .keepCurrent, .cachedVariant, .request, .thumbHash, .blurHash: break
     case .color(let color): showBeneath(.color(color))
     case .image(let bitmap): showBeneath(.texture(Texture(bitmap), .placeholder))
     case .resource(let name): showBeneath(ProgramPictures.texture(named: name).map { .texture($0, .image) })

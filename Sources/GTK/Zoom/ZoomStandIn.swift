@@ -16,11 +16,9 @@ enum ZoomStandIn {
     case .color(let color): self = .color(color)
     case .image(let bitmap): self = .texture(Texture(bitmap))
     case .cachedVariant(let other):
-      if let request, let known = opener.cachedVariant(for: request), known.isSameView, known.processing != .other {
-        self = .texture(Texture(known.image))
-      } else {
-        self.init(other, request, opener)
-      }
+      self = request.flatMap { Self.known($0, opener) } ?? Self(other, request, opener)
+    // A zoom picture has overviews of its own to load.
+    case .request(let small, let other): self = Self.known(small, opener) ?? Self(other, request, opener)
     case .thumbHash(let hash): self = .texture(Texture(hash.bitmap))
     case .blurHash(let hash, _): self = .color(hash.averageColor)
     case .resource(let name): self = ProgramPictures.texture(named: name).map { .texture($0) } ?? .none
@@ -28,10 +26,19 @@ enum ZoomStandIn {
     }
   }
 
+  /// Returns an image in memory that shows all of a request's picture; `nil` if there is none.
+  @MainActor
+  private static func known(_ request: ImageRequest, _ opener: any PictureOpening) -> Self? {
+    guard let known = opener.cachedVariant(for: request), known.isSameView, known.processing != .other else {
+      return nil
+    }
+    return .texture(Texture(known.image))
+  }
+
   /// Returns the default content of a failure: nothing that looks like the picture.
   static func ofFailure(_ placeholder: Placeholder) -> Placeholder {
     switch placeholder {
-    case .cachedVariant(let other): ofFailure(other)
+    case .cachedVariant(let other), .request(_, let other): ofFailure(other)
     case .keepCurrent, .image, .thumbHash, .blurHash: .none
     case .none, .color, .resource, .symbol, .native: placeholder
     }

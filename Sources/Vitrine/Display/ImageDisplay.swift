@@ -21,7 +21,7 @@ extension ImageSlot {
     ///
     /// A bitmap stands for the image, so show it as large as the image will be. Hashes are bitmaps here.
     case placeholder(Placeholder)
-    /// An early version of the image, or a variant of it, to be shown without a fade.
+    /// An early version of the image, or a variant of it, also from another URL, to be shown without a fade.
     case preview(ImageContainer)
     /// The image.
     ///
@@ -67,7 +67,7 @@ extension ImageSlot {
     package internal(set) var failures = 0
     /// Previews shown.
     package internal(set) var previews = 0
-    /// Cached variants shown until the image arrived.
+    /// Cached variants, and images of placeholders' requests, shown until the image arrived.
     package internal(set) var variants = 0
     /// Images shown from memory.
     package internal(set) var shownFromMemory = 0

@@ -22,12 +22,14 @@ extension ImageSlot {
     var wasAnswered = false
     /// A Boolean value that indicates whether caches must not answer the request.
     var isReload = false
+    /// The request of the placeholder, until its load has ended; `nil` if nothing of it is to be loaded.
+    var small: ImageRequest?
 
     /// Creates a binding that loads the request of another one again.
     init(again binding: Binding, isReload: Bool) {
       (request, placeholder, failure) = (binding.request, binding.placeholder, binding.failure)
       needsPlaceholder = binding.needsPlaceholder || binding.stage == .failed
-      self.isReload = isReload
+      (self.isReload, small) = (isReload, binding.small)
     }
 
     init(request: ImageRequest, placeholder: Placeholder, failure: Placeholder) {
@@ -43,7 +45,7 @@ extension ImageSlot {
     /// The picture of an earlier request; see ``Picture/hold``.
     case kept(hold: (any Sendable)?)
     case preview
-    /// A cached variant; `isSharp` if a preview would not be better.
+    /// A cached variant, or the image of the placeholder's request; `isSharp` if a preview would not be better.
     case variant(isSharp: Bool)
     case image(Picture)
   }
@@ -61,8 +63,8 @@ extension ImageSlot {
   // MARK: Loading
 
   func bind(_ binding: Binding, isAgain: Bool) {
-    let old = takeCurrent()
-    self.binding = binding
+    let (old, oldSmall) = (takeCurrent(), smallLoad)
+    (self.binding, smallLoad) = (binding, nil)
     switch shown {
     case .image where isAgain, .preview where isAgain, .variant where isAgain: binding.needsPlaceholder = false
     case .image(let picture): shown = .kept(hold: picture.hold)
@@ -70,7 +72,8 @@ extension ImageSlot {
     case .nothing, .standIn, .kept: break
     }
     proceed()
-    // The old load is left last, so that a transfer that both share continues without a break.
+    // The old loads are left last, so that a transfer that both share continues without a break.
+    leave(oldSmall, .cancel)
     leave(old, whenLeft)
   }
 
@@ -106,7 +109,12 @@ extension ImageSlot {
       showPlaceholder(of: binding, for: request)
     }
     // The display may have made another request within `show`.
-    guard isVisible, !defersLoads, generation == self.generation, binding.stage == .waitingToBeVisible else { return }
+    func isWaiting() -> Bool {
+      isVisible && !defersLoads && generation == self.generation && binding.stage == .waitingToBeVisible
+    }
+    guard isWaiting() else { return }
+    startSmall(of: binding, beside: request)
+    guard isWaiting() else { return }
     start(request)
   }
 
@@ -183,6 +191,7 @@ extension ImageSlot {
   func receive(_ news: SlotLoad.News, from load: SlotLoad, isImmediate: Bool = false) {
     // This guard alone keeps other results from the display: the results of any other load are late.
     guard load === current else {
+      if load === smallLoad { return receiveSmall(news) }
       mailbox.statistics.late += 1
       return
     }
@@ -196,6 +205,7 @@ extension ImageSlot {
     case nil: if let preview = news.preview { show(preview: preview) }
     case .success(let response):
       current = nil
+      endSmall()
       binding?.stage = .shown
       binding?.wasAnswered = true
       let isReload = binding?.isReload ?? false
@@ -209,10 +219,12 @@ extension ImageSlot {
       if let request = sized(binding) { start(request) }
     case .failure(let error) where error.isCancellation:
       // A scope has cancelled the load, as `cancel()` does.
+      endSmall()
       binding = nil
       current = nil
     case .failure(let error):
       current = nil
+      endSmall()
       if let binding {
         binding.stage = .failed
         mailbox.failedSlots.add(self, binding, load.request)
@@ -257,6 +269,10 @@ extension ImageSlot {
       shown = .variant(isSharp: variant.pixelRatio >= 0.5)
       mailbox.statistics.variants += 1
       display?.show(.preview(variant.container))
+    case .request(let small, let other):
+      if let hit = loader.cachedImage(for: sizedIfPossible(small)) { return show(small: hit, for: request) }
+      binding?.small = small
+      show(other, for: request)
     case .thumbHash(let hash): showStandIn(.image(hash.bitmap))
     case .blurHash(let hash, let ratio):
       let bitmap = hash.placeholder(aspectRatio: ratio ?? aspectRatio(of: request))
@@ -331,7 +347,7 @@ extension ImageSlot {
     switch binding.failure {
     case .none: shown = .nothing
     case .keepCurrent: break
-    case .color, .image, .resource, .symbol, .native, .cachedVariant, .thumbHash, .blurHash: shown = .standIn
+    case .color, .image, .resource, .symbol, .native, .cachedVariant, .request, .thumbHash, .blurHash: shown = .standIn
     }
     display?.show(.failure(error, shows: binding.failure))
   }
@@ -355,6 +371,7 @@ extension ImageSlot {
     case (true, .loading): current?.setPriority(binding.request.priority)
     case (false, .loading) where whenLeft == .cancel:
       let old = takeCurrent()
+      leaveSmall()
       binding.stage = .waitingToBeVisible
       leave(old, .cancel)
     case (false, .loading) where whenLeft == .lower: current?.setPriority(min(binding.request.priority, .low))

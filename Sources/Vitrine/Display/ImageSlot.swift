@@ -90,6 +90,8 @@ public final class ImageSlot {
   var current: SlotLoad? {
     didSet { if (current == nil) != (oldValue == nil) { loadingChanged?(current != nil) } }
   }
+  /// The load of the placeholder's request; its image is shown until the slot's own arrives.
+  var smallLoad: SlotLoad?
 
   /// The closure called when a load begins or ends, for the view's own indicator.
   package var loadingChanged: ((Bool) -> Void)?
@@ -128,6 +130,7 @@ public final class ImageSlot {
   deinit {
     rest?.cancel()
     current?.leave(whenLeft)
+    smallLoad?.leave(.cancel)
   }
 
   /// A Boolean value that indicates whether an image is loading or waits to be loaded.
@@ -149,7 +152,7 @@ public final class ImageSlot {
   ///     (``ImageRequest/placeholder``). Defaults to nothing.
   ///   - failure: The content after a failure. Defaults to the placeholder, or to nothing if that is
   ///     ``Placeholder/keepCurrent``. A failure is never shown as a picture that resembles the image: a cached variant
-  ///     is replaced by its alternative, a hash by its average colour.
+  ///     and a request are replaced by their alternatives, a hash by its average colour.
   public func load(_ request: ImageRequest?, placeholder: Placeholder = .none, failure: Placeholder? = nil) {
     guard let request else { return prepareForReuse() }
     mailbox.statistics.binds += 1
@@ -163,7 +166,7 @@ public final class ImageSlot {
     let failure =
       failure.map { failure in
         switch failure {
-        case .cachedVariant, .thumbHash, .blurHash: failure.forFailure
+        case .cachedVariant, .request, .thumbHash, .blurHash: failure.forFailure
         case .none, .keepCurrent, .color, .image, .resource, .symbol, .native: failure
         }
       } ?? placeholder.forFailure
@@ -211,6 +214,7 @@ public final class ImageSlot {
   public func cancel() {
     guard isLoading else { return }
     self.binding = nil
+    leaveSmall()
     leave(takeCurrent(), .cancel)
   }
 
@@ -219,6 +223,7 @@ public final class ImageSlot {
   /// The view's size is kept for the next image.
   public func prepareForReuse() {
     binding = nil
+    leaveSmall()
     leave(takeCurrent(), whenLeft)
     clear()
   }

@@ -40,9 +40,10 @@ final class SlotLoad: Sendable {
   private let state = Lock(State())
 
   @MainActor
-  init(_ request: ImageRequest, for slot: ImageSlot) {
+  init(_ request: ImageRequest, for slot: ImageSlot, isWatching: Bool = true) {
     (self.slot, mailbox, self.request) = (slot, slot.mailbox, request)
-    (wantsProgress, wantsPreviews) = (slot.onProgress != nil || slot.progressChanged != nil, slot.showsPreviews)
+    wantsProgress = isWatching && (slot.onProgress != nil || slot.progressChanged != nil)
+    wantsPreviews = isWatching && slot.showsPreviews
   }
 
   /// Returns the events that happened while the load was started.

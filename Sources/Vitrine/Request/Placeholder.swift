@@ -15,6 +15,17 @@ public enum Placeholder: Sendable {
   /// It is shown as a preview, which the image replaces without a fade; if there is none, the alternative is shown. It
   /// may lack the request's processors, so do not use it where these make an image unrecognisable.
   indirect case cachedVariant(else: Placeholder)
+  /// Another request for the same picture, such as the URL of its thumbnail; until that has loaded, the alternative is
+  /// shown.
+  ///
+  /// ```swift
+  /// request.placeholder = .request(ImageRequest(url: photo.thumbnailURL), else: .thumbHash(photo.hash))
+  /// ```
+  /// If its image is in memory, fresh or stale, it is shown at once. Otherwise the slot loads it beside the image, with a
+  /// higher priority and in the view's size, unless it has a size of its own. It is shown as a preview, which the image
+  /// replaces without a fade. The slot cancels it when the image arrives or fails, and when the view is hidden or rebound.
+  /// Its own failure and its own ``ImageRequest/placeholder`` are ignored.
+  indirect case request(ImageRequest, else: Placeholder = .none)
   /// A blurred picture of the image, in the image's place; the image fades in over it.
   ///
   /// It is decoded by the slot, within the call that shows it, in less time than a bitmap takes to be drawn. Processors
@@ -59,7 +70,7 @@ public enum Placeholder: Sendable {
   var forFailure: Placeholder {
     switch self {
     case .keepCurrent: .none
-    case .cachedVariant(let other): other.forFailure
+    case .cachedVariant(let other), .request(_, let other): other.forFailure
     // A blurred picture would suggest that the image is still loading.
     case .thumbHash(let hash): .color(hash.averageColor)
     case .blurHash(let hash, _): .color(hash.averageColor)
@@ -74,6 +85,8 @@ public enum Placeholder: Sendable {
     case (.color(let one), .color(let other)): one == other
     case (.image(let one), .image(let other)): one.isSamePixels(as: other)
     case (.cachedVariant(let one), .cachedVariant(let other)): one.isEqual(to: other)
+    case (.request(let one, let alternative), .request(let other, let otherAlternative)):
+      one == other && alternative.isEqual(to: otherAlternative)
     case (.thumbHash(let one), .thumbHash(let other)): one == other
     case (.blurHash(let one, let ratio), .blurHash(let other, let otherRatio)): one == other && ratio == otherRatio
     case (.symbol(let one), .symbol(let other)), (.resource(let one), .resource(let other)): one == other

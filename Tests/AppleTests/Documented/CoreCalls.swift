@@ -23,13 +23,14 @@ func load(_ url: URL, _ request: ImageRequest, _ pipeline: ImagePipeline) async 
   }
 }
 
-func ask(_ url: URL, _ mirror: URL, _ data: Data, _ token: String) -> ImageRequest {
+func ask(_ url: URL, _ mirror: URL, _ small: URL, _ data: Data, _ token: String) -> ImageRequest {
   _ = ImageRequest(url: url, size: .points(60, 60, .fill, scale: 2))
   _ = ImageRequest(.data(data, id: "avatar-7"))
   _ = ImageRequest(.first(of: [.url(url), .url(mirror)]))
   var request = ImageRequest(url: url)
   request.processors = [.blur(radius: .points(4)), .tint(PixelColor(0xFF0000))]
   request.processors = [.roundedCorners(radius: .points(8))]
+  request.placeholder = .request(ImageRequest(url: small))
   request.priority = .high
   request.animates = true
   request.dynamicRange = .high

@@ -208,6 +208,39 @@ struct SlotPipelineTests {
     #expect(view.image?.image.width == 256)
   }
 
+  private final class Widths: ImageDisplay {
+    private(set) var seen: [Int] = []
+
+    func show(_ content: ImageSlot.Content) {
+      switch content {
+      case .preview(let preview): seen.append(preview.bitmap.width)
+      case .image(let response, _): seen.append(response.image.width)
+      case .empty, .placeholder, .failure: break
+      }
+    }
+  }
+
+  @Test(arguments: [false, true])
+  func aSmallURLIsShownUntilTheLargeOneHasLoaded(isScoped: Bool) async throws {
+    let loop = Loop()
+    let slot =
+      isScoped
+      ? ImageSlot(scope: LoadScope(pipeline), mailbox: loop.mailbox)
+      : ImageSlot(pipeline: pipeline, mailbox: loop.mailbox)
+    let view = Widths()
+    slot.display = view
+    let (large, small) = ("https://example.org/large.png", "https://example.org/small.png")
+    var request = ImageRequest(url: large)
+    request.placeholder = .request(ImageRequest(url: small))
+    slot.load(request)
+    for (url, width) in [(small, 8), (large, 80)] {
+      let file = try Bitmap.testPattern(width: width, height: width).encoded(as: .png)
+      try await parts.loader.nextLoad(of: url).respond(with: FakeResponse(body: file))
+      await loop.runs { view.seen.last == width }
+    }
+    #expect(view.seen == [8, 80])
+  }
+
   @Test
   func scrollingPastLeavesNothingBehind() async throws {
     let loop = Loop()
