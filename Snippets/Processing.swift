@@ -14,3 +14,14 @@ func processed(_ url: URL) -> ImageRequest {
   // snippet.hide
   return request
 }
+
+func cropped(_ request: inout ImageRequest, find: @escaping @Sendable (Bitmap) throws -> [SubjectRegion]) {
+  // snippet.show
+  let faces = ImageProcessor.customContainer(id: "faces") { image in
+    var image = image
+    image.subjects = try find(image.bitmap)  // fractions of the picture: SubjectRegion(.face, x: 0.6, y: 0.1, …)
+    return image
+  }
+  request.processors = [faces, .smartCrop(aspectRatio: 1)]
+  // snippet.hide
+}

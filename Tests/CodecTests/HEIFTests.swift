@@ -5,6 +5,19 @@ import VitrineTestSupport
 import VitrineTesting
 
 struct HEIFTests {
+  /// Turned by a property of the file, whose EXIF has the area in the camera's pixels.
+  @Test(.needsCorpus)
+  func theAreaThatAPhoneFocusedOnIsUpright() throws {
+    let file = try Corpus.data("photos/heic/mobile/iphone_13_pro_max.HEIC")
+    let image = try decode(file, .pixels(60, 60))
+    #expect(image.bitmap.size == [45, 60])
+    let area = try #require(image.subjects.first)
+    #expect(area.kind == .subject)
+    for (found, wanted) in [(area.x, 0.2827), (area.y, 0.2236), (area.width, 0.4392), (area.height, 0.5484)] {
+      #expect(abs(found - wanted) < 0.0005, "\(area)")
+    }
+  }
+
   @Test(arguments: [("grey.heic", ColorModel.gray), ("alpha.heic", .rgb), ("10-bit.heic", .rgb)])
   func greysAreTold(name: String, model: ColorModel) throws {
     #expect(try registry.info(of: Fixture.data(name)).colorModel == model)

@@ -290,7 +290,10 @@ struct ImgproxyVariables {
       "SMART_CROP_ADVANCED SMART_CROP_FACE_DETECTION OBJECT_DETECTION_CONFIG OBJECT_DETECTION_WEIGHTS "
         + "OBJECT_DETECTION_CLASSES OBJECT_DETECTION_NET_SIZE OBJECT_DETECTION_CONFIDENCE_THRESHOLD "
         + "OBJECT_DETECTION_NMS_THRESHOLD",
-      .note("there is no detection of objects, and one smart gravity", unless: ["0", "f", "false"]),
+      .note(
+        "there is no detection of objects; the one smart gravity keeps faces that the file names",
+        unless: ["0", "f", "false"],
+      ),
     ),
     (
       "USE_LINEAR_COLORSPACE DISABLE_SHRINK_ON_LOAD ENFORCE_THUMBNAIL SVG_FIX_UNSUPPORTED STRIP_METADATA_DPI",

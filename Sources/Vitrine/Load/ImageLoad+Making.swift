@@ -135,10 +135,12 @@ extension ImageLoad {
     stages?.enter(.resample)
     return try await perform(.process) { [self] item throws(LoadError) in
       var container = larger.image.container
+      let size = (container.info.width, container.info.height)
+      let subjects = container.subjects.showing(larger.plan, of: size)
       do throws(ImageError) {
         container.bitmap = try container.bitmap.resampled(
           larger.plan,
-          of: (container.info.width, container.info.height),
+          of: size,
           filter: larger.parameters.filter,
           usesLinearLight: larger.parameters.usesLinearLight,
           limits: context.configuration.decodeLimits,
@@ -147,6 +149,7 @@ extension ImageLoad {
       } catch {
         throw LoadError(error, .process, source)
       }
+      container.subjects = subjects
       let smaller = larger.image.replacing(container, larger.parameters, isLossy: true)
       context.cacheWriter.keep(made(smaller), from: .memory)
       return ImageResponse(smaller, from: .memory)

@@ -155,6 +155,7 @@ final class ProgressiveDecoding: Sendable {
       guard let shown = shown ?? nil, !item.isCancelled else { return }
       var container = ImageContainer(shown.bitmap, info: shown.info)
       container.isPreview = purpose == .previews
+      container.readSubjects(in: pending.data, pending.options)
       if !state.withLock({ $0.isEnded }) { show(container, pending.data, head) }
     }
     if !isDone { decoded() }

@@ -6,9 +6,9 @@ extension FinishedImage {
   /// The metadata of a finished image: numbers in words of eight bytes, then lines of text.
   ///
   /// Choices are stored by name, so that the order of cases does not matter. The versions from 3 on are read: a version
-  /// has as many dates of its validity as its number says.
+  /// has as many dates of its validity as its number says, at most 5. From version 6 on, there are subjects.
   struct Header: Sendable {
-    private static let version: UInt64 = 5
+    private static let version: UInt64 = 6
     /// The alpha modes, which are stored as indices into this array.
     private static let alphas: [Bitmap.Alpha] = [.opaque, .straight, .premultiplied]
 
@@ -24,13 +24,14 @@ extension FinishedImage {
     let parameters: DecodeParameters?
     /// A Boolean value that indicates whether the pixels differ from a decode of the original.
     let isLossy: Bool
+    let subjects: [SubjectRegion]
     private let validity: Validity
 
     init(of image: LoadedImage, isLossless: Bool = false) {
       let bitmap = image.container.bitmap
       encoding = bitmap.byteCount <= rawLimit ? .raw : .file
       isLossy = image.isLossy || encoding == .file && !isLossless
-      (width, height) = (bitmap.width, bitmap.height)
+      (width, height, subjects) = (bitmap.width, bitmap.height, image.container.subjects)
       (alpha, colorSpace, info) = (bitmap.alpha, bitmap.colorSpace, image.info)
       (status, byteCount, parameters, validity) = (image.status, image.byteCount, image.parameters, image.validity)
     }
@@ -61,7 +62,8 @@ extension FinishedImage {
       for number in [info.loopCount, status ?? 0, byteCount] { head.append(count: number) }
       head.append(datesOf: validity)
       let parameters = parameters.map { "\($0.frame) \($0.quality.rawValue) \($0.filter.rawValue)" }
-      head.append(info.format, [colorSpace.rawValue, info.colorModel.rawValue, parameters ?? ""], validity)
+      let lines = [colorSpace.rawValue, info.colorModel.rawValue, parameters ?? "", subjects.line]
+      head.append(info.format, lines, validity)
       return head.data
     }
 
@@ -76,9 +78,10 @@ extension FinishedImage {
         let bitsPerComponent = head.count(), let frameCount = head.count(), let duration = head.seconds(),
         let loopCount = head.count(), let status = head.count(), let byteCount = head.count(),
         // Before version 5 privacy was not stored, so those images count as private.
-        var validity = head.validity(dateCount: Int(version), isPrivate: flags & 128 != 0 || version < 5),
-        let (format, lines, variation) = head.text(lineCount: 3), let colorSpace = ColorSpace(rawValue: lines[0]),
-        let colorModel = ColorModel(rawValue: lines[1])
+        var validity = head.validity(dateCount: min(Int(version), 5), isPrivate: flags & 128 != 0 || version < 5),
+        let (format, lines, variation) = head.text(lineCount: version < 6 ? 3 : 4),
+        let colorSpace = ColorSpace(rawValue: lines[0]), let colorModel = ColorModel(rawValue: lines[1]),
+        let subjects = version < 6 ? [] : [SubjectRegion](line: lines[3])
       else { return nil }
       if flags & 4 == 0 {
         parameters = nil
@@ -97,6 +100,7 @@ extension FinishedImage {
       (info.duration, info.colorModel) = (duration, colorModel)
       validity.variation = variation
       (self.encoding, self.width, self.height, self.alpha) = (encoding, width, height, Self.alphas[alpha])
+      self.subjects = subjects
       (self.colorSpace, self.info, self.validity) = (colorSpace, info, validity)
       // Earlier versions set neither flag.
       isLossy = flags & 32 != 0 || encoding == .file && flags & 64 == 0

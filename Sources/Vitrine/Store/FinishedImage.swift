@@ -80,8 +80,10 @@ enum FinishedImage {
     guard entry.kind == .finished, let header = Header(encoded: entry.metadata),
       let bitmap = bitmap(of: entry.data, header)
     else { return nil }
+    var container = ImageContainer(bitmap, info: header.info)
+    container.subjects = header.subjects
     return LoadedImage(
-      ImageContainer(bitmap, info: header.info),
+      container,
       entry.contentID,
       header.validity(until: entry.expires),
       status: header.status,

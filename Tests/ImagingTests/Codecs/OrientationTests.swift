@@ -198,7 +198,7 @@ struct OrientationTests {
 
 extension Data {
   /// The same WebP with a further chunk, in the extended format.
-  fileprivate func withWebPChunk(_ type: String, _ body: [UInt8]) throws -> Data {
+  func withWebPChunk(_ type: String, _ body: [UInt8]) throws -> Data {
     let header = try info(self)
     let picture = self[12...]
     let size = [UInt8].little32(header.width - 1).prefix(3) + [UInt8].little32(header.height - 1).prefix(3)

@@ -19,6 +19,8 @@ extension DecoderRegistry {
   ) throws(ImageError) -> ImageContainer {
     if options.animates, let image = try animation(of: data, options, job) { return image }
     var image = try picture(of: data, DecodeQuestion(.image, options, job))
+    // A worker leaves them to its program, which reads them of any file.
+    if job.host == nil { image.readSubjects(in: data, options) }
     if options.dynamicRange == .high {
       // The picture is held while another is decoded.
       job.memoryShare?.setBase(image.bitmap.byteCount)
@@ -121,6 +123,15 @@ extension DecoderRegistry {
       try job.hold(count, output: count, of: info)
       return .some(try image.highRange(info, frame: options.frame, plan))
     }
+  }
+}
+
+extension ImageContainer {
+  /// Sets the subjects that a file names, as far as the part is decoded.
+  package mutating func readSubjects(in file: Data, _ options: DecodeOptions) {
+    let found = file.reading { SubjectRegion.all(in: $0, info) }
+    guard !found.isEmpty, let plan = try? options.plan(for: info) else { return }
+    subjects = found.showing(plan, of: (info.width, info.height))
   }
 }
 

@@ -12,13 +12,36 @@ public import VitrineRuntime
 public struct ImageContainer: Sendable {
   /// The pixels: upright, at the requested size, with straight alpha or opaque.
   ///
-  /// Other pixels leave no ``gainMap``, no ``highRange`` and no ``animation``.
+  /// Other pixels leave no ``gainMap``, no ``highRange``, no ``animation`` and no ``subjects``.
   public var bitmap: Bitmap {
     get { values.value.bitmap }
     set {
       values.value.bitmap = newValue
       (values.value.gainMap, values.value.highRange, values.value.animation) = (nil, nil, nil)
+      values.value.subjects = []
     }
+  }
+  /// The parts of ``bitmap`` that show its subjects: the faces, animals or the focus that its file names.
+  ///
+  /// A smart crop prefers to keep them. Processors that resize, crop, flip and turn by quarters move them with the pixels,
+  /// and processors that change colours keep them; others leave none. Set them to crop around the faces that a detector of
+  /// your own has found:
+  ///
+  /// ```swift
+  /// request.processors = [
+  ///   .customContainer(id: "faces") { image in
+  ///     var image = image
+  ///     image.subjects = try detector.faces(in: image.bitmap).map { face in
+  ///       SubjectRegion(.face, x: face.x, y: face.y, width: face.width, height: face.height)
+  ///     }
+  ///     return image
+  ///   },
+  ///   .smartCrop(aspectRatio: 1),
+  /// ]
+  /// ```
+  public var subjects: [SubjectRegion] {
+    get { values.value.subjects }
+    set { values.value.subjects = newValue.compactMap(\.clamped) }
   }
   /// The animation that begins with ``bitmap``; `nil` for a still image, and unless requested by
   /// ``DecodeOptions/animates``.
@@ -136,6 +159,7 @@ public struct ImageContainer: Sendable {
     var animation: AnimatedImage?
     var animationChanges = 0
     var info: ImageInfo
+    var subjects: [SubjectRegion] = []
     var damage: ImageError?
     var metadata: ImageMetadata?
     var encodedData: Data?

@@ -4,7 +4,7 @@ package import VitrineRuntime
 package struct PendingPreview: Sendable {
   let purpose: PreviewPurpose
   package let data: Data
-  let options: DecodeOptions
+  package let options: DecodeOptions
   let showsRows: Bool
   let decoders: DecoderRegistry
 

@@ -145,9 +145,9 @@ public struct EXIFFields: Sendable, Hashable {
     file.forEachEntry(of: directory) { tag, value in
       switch tag {
       case 1: south = value.text == "S"
-      case 2: latitude = Self.degrees(value.numbers, most: 90)
+      case 2: latitude = Self.degrees(value.numbers(atMost: 3), most: 90)
       case 3: west = value.text == "W"
-      case 4: longitude = Self.degrees(value.numbers, most: 180)
+      case 4: longitude = Self.degrees(value.numbers(atMost: 3), most: 180)
       case 5: below = value.integer == 1
       case 6: altitude = value.number
       default: break

@@ -130,6 +130,15 @@ struct PNGHeader {
   /// The keyword of an uncompressed packet of XMP.
   private static let plainXMP = Array("XML:com.adobe.xmp\0\0".utf8)
 
+  /// Returns the packet of XMP in the body of a text chunk; `nil` for other texts, and for a compressed packet.
+  static func packet(_ body: ByteReader) -> ByteReader? {
+    // Method, language and translated keyword follow, the last two with a zero at the end.
+    guard body.starts(with: plainXMP), let language = body.firstOffset(of: UInt8(0), from: plainXMP.count + 1),
+      let keyword = body.firstOffset(of: UInt8(0), from: language + 1)
+    else { return nil }
+    return body.slice(keyword + 1, body.count)
+  }
+
   /// Returns the duration of each frame, in seconds.
   static func delays(_ bytes: ByteReader) -> [Double] {
     chunks(bytes).compactMap { $0.type == Chunk.fcTL ? delay($0.body) : nil }

@@ -105,9 +105,6 @@ struct TIFFBlock {
     /// The first whole numbers, at most so many.
     func integers(atMost count: Int) -> [Int] { numbers(atMost: count).compactMap { Int(exactly: $0) } }
 
-    /// The first three numbers, or those before the first invalid one.
-    var numbers: [Double] { numbers(atMost: 3) }
-
     /// The first numbers, at most so many, or those before the first invalid one.
     func numbers(atMost count: Int) -> [Double] {
       Array((0..<count).lazy.map { number(at: $0) }.prefix { $0 != nil }.compactMap { $0 })

@@ -43,6 +43,8 @@ struct XMPScanner {
     "http://ns.adobe.com/hdr-gain-map/1.0/": "hdrgm", "http://ns.apple.com/HDRGainMap/1.0/": "HDRGainMap",
     "http://ns.google.com/photos/1.0/camera/": "GCamera", "http://ns.google.com/photos/1.0/container/": "Container",
     "http://ns.google.com/photos/1.0/image/": "GImage", "http://ns.google.com/photos/1.0/depthmap/": "GDepth",
+    "http://www.metadataworkinggroup.com/schemas/regions/": "mwg-rs", "http://ns.adobe.com/xmp/sType/Area#": "stArea",
+    "http://ns.adobe.com/xap/1.0/sType/Dimensions#": "stDim",
     "http://ns.google.com/photos/1.0/audio/": "GAudio", "http://ns.google.com/photos/dd/1.0/device/": "Device",
   ]
 

@@ -135,9 +135,9 @@ extension ImageProcessor {
   /// - Parameters:
   ///   - width: The width of the part.
   ///   - height: The height of the part.
-  ///   - interest: The measure of how much a part shows. Defaults to ``Interest/edges``.
+  ///   - interest: The measure of how much a part shows. Defaults to ``Interest/attention``.
   /// - Returns: The processor.
-  public static func smartCrop(width: Length, height: Length, by interest: Interest = .edges) -> ImageProcessor {
+  public static func smartCrop(width: Length, height: Length, by interest: Interest = .attention) -> ImageProcessor {
     let names = [width, height].map(\.description) + [interest.rawValue]
     return ImageProcessor(
       "smartCrop",
@@ -154,10 +154,11 @@ extension ImageProcessor {
     )
   }
 
-  /// Keeps the largest part with the given aspect ratio, where the image shows the most.
+  /// Keeps the largest part with the given aspect ratio, where the image shows the most; see
+  /// ``smartCrop(width:height:by:)``.
   ///
   /// Of an animation, all frames keep the part that is chosen for the first one.
-  public static func smartCrop(aspectRatio: Double, by interest: Interest = .edges) -> ImageProcessor {
+  public static func smartCrop(aspectRatio: Double, by interest: Interest = .attention) -> ImageProcessor {
     let names = ["ratio \(StepName.number(aspectRatio))", interest.rawValue]
     return ImageProcessor(
       "smartCrop",

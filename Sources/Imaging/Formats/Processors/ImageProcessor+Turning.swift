@@ -12,9 +12,7 @@ extension ImageProcessor {
 
   /// Mirrors the image.
   public static func flip(_ axis: FlipAxis) -> ImageProcessor {
-    moving("flip", [axis.rawValue]) { (bitmap, context) throws(ImageError) in
-      try bitmap.turned(axis == .horizontal ? .mirrored : .flipped, context)
-    }
+    turning("flip", [axis.rawValue], axis == .horizontal ? .upMirrored : .downMirrored)
   }
 
   /// Rotates the image clockwise by an angle.
@@ -34,16 +32,14 @@ extension ImageProcessor {
     let degrees = angle == 360 ? 0 : angle
     let name = [StepName.number(degrees)]
     // Nothing shows behind quarter turns.
-    let turns: [Double: Turn?] = [0: nil, 90: .right, 180: .down, 270: .left]
+    let turns: [Double: Orientation] = [0: .up, 90: .right, 180: .down, 270: .left]
     guard let turn = turns[degrees] else {
       return ImageProcessor("rotate", name + (background == .clear ? [] : ["\(background)"])) {
         (bitmap, context) throws(ImageError) in
         try bitmap.rotated(degrees, background, context)
       }
     }
-    return moving("rotate", name) { (bitmap, context) throws(ImageError) in
-      if let turn { try bitmap.turned(turn, context) } else { bitmap }
-    }
+    return turning("rotate", name, turn)
   }
 
   /// Rotates the image clockwise by quarter turns; negative numbers turn it back.
@@ -74,25 +70,23 @@ extension ImageProcessor {
   }
 }
 
-/// A change of places.
-private enum Turn {
-  case mirrored, flipped, down, right, left
-}
-
 extension Bitmap {
-  /// Moves pixels to other places.
-  fileprivate func turned(_ turn: Turn, _ context: ProcessingContext) throws(ImageError) -> Bitmap {
+  /// Returns the upright bitmap, given the orientation in which this one is stored.
+  func turned(_ orientation: Orientation, _ context: ProcessingContext) throws(ImageError) -> Bitmap {
+    guard orientation != .up else { return self }
     let source = straightened()
-    let isSideways = turn == .left || turn == .right
-    let (newWidth, newHeight) = isSideways ? (height, width) : (width, height)
+    let (newWidth, newHeight) = orientation.applied(width: width, height: height)
     let alpha = source.alpha
     return try source.withElements { (pixels) throws(ImageError) in
       try Bitmap.rows(width: newWidth, height: newHeight, alpha: alpha, colorSpace: colorSpace, context) { y, row in
         // The first pixel of a row, and the step to the next.
         let (first, step) =
-          switch turn {
-          case .mirrored: (y * width + width - 1, -1)
-          case .flipped: ((height - 1 - y) * width, 1)
+          switch orientation {
+          case .up: (y * width, 1)
+          case .upMirrored: (y * width + width - 1, -1)
+          case .downMirrored: ((height - 1 - y) * width, 1)
+          case .leftMirrored: (y, width)
+          case .rightMirrored: ((height - 1) * width + width - 1 - y, -width)
           case .down: ((height - 1 - y) * width + width - 1, -1)
           case .right: ((height - 1) * width + y, -width)
           case .left: (width - 1 - y, width)

@@ -33,8 +33,8 @@ public struct ImageProcessor: Sendable, Hashable, CustomStringConvertible {
   private enum Step: Sendable {
     /// Changes colours, and leaves no gain map.
     case bitmap(BitmapChange)
-    /// Moves pixels, whatever the size of the image; the gain map's pixels move in the same way.
-    case moving(BitmapChange)
+    /// Turns the image upright, as if it were stored in an orientation; the gain map and the subjects turn with it.
+    case turning(Orientation)
     /// Shows the image, or a part of it, at another size.
     case showing(PlannedChange)
     /// Keeps a part; all frames of an animation keep the first frame's.
@@ -57,13 +57,9 @@ public struct ImageProcessor: Sendable, Hashable, CustomStringConvertible {
     self.init(name, arguments, lengths: lengths, .bitmap(body))
   }
 
-  /// Makes a processor that moves pixels.
-  static func moving(
-    _ name: String,
-    _ arguments: [String],
-    _ body: @escaping @Sendable (Bitmap, ProcessingContext) throws(ImageError) -> Bitmap,
-  ) -> ImageProcessor {
-    ImageProcessor(name, arguments, lengths: [], .moving(body))
+  /// Makes a processor that turns an image upright, as if it were stored in an orientation.
+  static func turning(_ name: String, _ arguments: [String], _ orientation: Orientation) -> ImageProcessor {
+    ImageProcessor(name, arguments, lengths: [], .turning(orientation))
   }
 
   /// Makes a processor that shows the image, or a part of it, at another size, and tells the plan that it followed.
@@ -250,6 +246,7 @@ public struct ImageProcessor: Sendable, Hashable, CustomStringConvertible {
     _ context: ProcessingContext,
     _ step: Step,
   ) throws(ImageError) -> ImageContainer {
+    let context = context.processing(image.subjects)
     let change = try change(of: image, context, step)
     let result = try change(image, context)
     // A step that sets the animation decides about it.
@@ -278,17 +275,23 @@ public struct ImageProcessor: Sendable, Hashable, CustomStringConvertible {
   ) throws(ImageError) -> Change {
     switch step {
     case .bitmap(let body):
-      return change { (bitmap, _, context) throws(ImageError) in (try body(bitmap, context), nil) }
-    case .moving(let body):
+      return change { (bitmap, _, context) throws(ImageError) in
+        let changed = try body(bitmap, context)
+        // A border moves the picture within the bitmap.
+        let isInPlace = (changed.width, changed.height) == (bitmap.width, bitmap.height)
+        return Changed(changed, subjects: isInPlace ? context.subjects : [])
+      }
+    case .turning(let orientation):
       return change { (bitmap, map, context) throws(ImageError) in
-        let moved = try body(bitmap, context)
-        guard let map else { return (moved, nil) }
-        return (moved, GainMap(try body(map.bitmap, context), map.formula))
+        let turned = try bitmap.turned(orientation, context)
+        let subjects = context.subjects.map { $0.upright(orientation) }
+        guard let map else { return Changed(turned, subjects: subjects) }
+        return Changed(turned, GainMap(try map.bitmap.turned(orientation, context), map.formula), subjects: subjects)
       }
     case .showing(let body):
       return change { (bitmap, map, context) throws(ImageError) in
         let (shown, plan) = try body(bitmap, context)
-        return (shown, try map?.showing(plan, of: (bitmap.width, bitmap.height), context))
+        return try Changed(shown, map, by: plan, of: bitmap, context)
       }
     case .part(let choose):
       let part = try named { () throws(ImageError) in
@@ -297,7 +300,7 @@ public struct ImageProcessor: Sendable, Hashable, CustomStringConvertible {
       }
       return change { (bitmap, map, context) throws(ImageError) in
         let shown = try bitmap.cropped(to: part) { () throws(ImageError) in try context.checkCancellation() }
-        return (shown, try map?.showing(try SamplingPlan(nil, part), of: (bitmap.width, bitmap.height), context))
+        return try Changed(shown, map, by: SamplingPlan(nil, part), of: bitmap, context)
       }
     case .container(let body):
       return { [self] (image, context) throws(ImageError) in
@@ -309,16 +312,43 @@ public struct ImageProcessor: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
+  /// The result of a step.
+  private struct Changed {
+    let bitmap: Bitmap
+    let map: GainMap?
+    let subjects: [SubjectRegion]
+
+    init(_ bitmap: Bitmap, _ map: GainMap? = nil, subjects: [SubjectRegion]) {
+      (self.bitmap, self.map, self.subjects) = (bitmap, map, subjects)
+    }
+
+    /// Makes the result of a step that shows a bitmap, or a part of it, by a plan.
+    init(
+      _ shown: Bitmap,
+      _ map: GainMap?,
+      by plan: SamplingPlan,
+      of bitmap: Bitmap,
+      _ context: ProcessingContext,
+    ) throws(ImageError) {
+      let size = (bitmap.width, bitmap.height)
+      self.init(
+        shown,
+        try map?.showing(plan, of: size, context),
+        subjects: context.subjects.showing(plan, of: size),
+      )
+    }
+  }
+
   private func change(
-    _ body: @escaping @Sendable (Bitmap, GainMap?, ProcessingContext) throws(ImageError) -> (Bitmap, GainMap?)
+    _ body: @escaping @Sendable (Bitmap, GainMap?, ProcessingContext) throws(ImageError) -> Changed
   ) -> Change {
     { [self] (image, context) throws(ImageError) in
       try named { () throws(ImageError) in
         try context.checkCancellation()
-        let (bitmap, map) = try body(image.bitmap, image.gainMap, context)
-        guard !bitmap.isSamePixels(as: image.bitmap) else { return image }
-        var result = image.replacing(bitmap.straightened())
-        result.gainMap = map
+        let changed = try body(image.bitmap, image.gainMap, context)
+        guard !changed.bitmap.isSamePixels(as: image.bitmap) else { return image }
+        var result = image.replacing(changed.bitmap.straightened())
+        (result.gainMap, result.subjects) = (changed.map, changed.subjects)
         return result
       }
     }

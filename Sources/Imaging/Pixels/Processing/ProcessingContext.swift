@@ -18,6 +18,8 @@ public struct ProcessingContext: Sendable {
   ///
   /// Defaults to `nil`.
   public var isCancelled: (@Sendable () -> Bool)?
+  /// The subjects of the image that is processed.
+  var subjects: [SubjectRegion] = []
 
   /// Makes a context.
   public init(
@@ -26,6 +28,13 @@ public struct ProcessingContext: Sendable {
     isCancelled: (@Sendable () -> Bool)? = nil,
   ) {
     (self.scale, self.limits, self.isCancelled) = (scale, limits, isCancelled)
+  }
+
+  /// Returns the context of a step on an image with subjects.
+  func processing(_ subjects: [SubjectRegion]) -> ProcessingContext {
+    var context = self
+    context.subjects = subjects
+    return context
   }
 
   /// Returns if work may continue, which long processors of your own should ask every few rows.

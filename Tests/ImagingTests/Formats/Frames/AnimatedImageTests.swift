@@ -221,9 +221,9 @@ struct AnimatedImageTests {
   }
 
   static let crops: [ImageProcessor] = [
-    .smartCrop(aspectRatio: 1), .chain([.grayscale(), .smartCrop(aspectRatio: 1)]),
-    .chain([.smartCrop(width: 10, height: 10), .grayscale()]),
-    .chain([.crop(x: 0, y: 0, width: 30, height: 10), .smartCrop(aspectRatio: 1), .flip(.horizontal)]),
+    .smartCrop(aspectRatio: 1, by: .edges), .chain([.grayscale(), .smartCrop(aspectRatio: 1, by: .edges)]),
+    .chain([.smartCrop(width: 10, height: 10, by: .edges), .grayscale()]),
+    .chain([.crop(x: 0, y: 0, width: 30, height: 10), .smartCrop(aspectRatio: 1, by: .edges), .flip(.horizontal)]),
   ]
 
   /// Each frame's own choice would make the picture jump.

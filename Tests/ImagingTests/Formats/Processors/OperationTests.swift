@@ -259,7 +259,7 @@ struct OperationTests {
         "context(original crop 0.5 50 ea:3:0)", "context(thumbnail box fit 40 0 1 1 1 0 0 ce)",
       ],
     ),
-    ("c:90:0.5:sm", ["smartCrop(90px,0.5fr,edges)", "context(thumbnail box fit 0 0 1 1 1 0 0 ce)"]),
+    ("c:90:0.5:sm", ["smartCrop(90px,0.5fr,attention)", "context(thumbnail box fit 0 0 1 1 1 0 0 ce)"]),
     (
       "w:40/h:40/a:51:1.5:0/bl:2.5/sh:0.7/rc:8/dpr:2",
       [

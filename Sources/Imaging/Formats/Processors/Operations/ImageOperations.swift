@@ -183,7 +183,7 @@ public struct ImageOperations: Sendable, Hashable {
       }
       for step in later { result = try step.process(result, processing) }
       var changed = image.replacing(result.bitmap)
-      changed.gainMap = result.gainMap
+      (changed.gainMap, changed.subjects) = (result.gainMap, result.subjects)
       return changed
     }
   }

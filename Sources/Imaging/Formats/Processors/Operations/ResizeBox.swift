@@ -85,7 +85,7 @@ extension ResizeBox {
       let size = TargetSize.pixels(result.width, result.height, .exact, enlarges: true)
       let (image, whole) = try bitmap.resized(size, ResamplingOptions(), context)
       guard (result.cropWidth, result.cropHeight) != (result.width, result.height) else { return (image, whole) }
-      let part = try image.part(width: Int(result.cropWidth), height: Int(result.cropHeight), .edges, context)
+      let part = try image.part(width: Int(result.cropWidth), height: Int(result.cropHeight), .attention, context)
       let (x, y) = (width / result.width, height / result.height)
       var plan = SamplingPlan(width: part.width, height: part.height)
       plan.crop = PixelRect(
