@@ -271,7 +271,7 @@ if !isApple {
     room(
       "VitrineServing",
       "Sources/Server",
-      "\(core) VitrineTiers VitrineSandbox VitrineS3 VitrineServingRequests CVitrineMHD",
+      "\(core) VitrineTiles VitrineTiers VitrineSandbox VitrineS3 VitrineServingRequests CVitrineMHD",
     ),
     program("vitrine-server", "Sources/Server/Program", "\(core) VitrineTiers VitrineServing VitrineRedis"),
     shim("CVitrineMHD", "CLibMicroHTTPD", links: ["microhttpd"]),

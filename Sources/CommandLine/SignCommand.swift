@@ -80,6 +80,9 @@ struct SignCommand: Command {
     guard !target.utf8.contains(UInt8(ascii: "#")) else {
       throw Failure(stage: .request, "what follows a # is not sent to a server; a # in a source is written %23")
     }
+    guard !ThumbnailURLs.isZoomForm(target) || lifetime == nil && sourceKey == nil else {
+      throw Failure(stage: .request, "URLs of viewers that zoom take neither --expires nor --encrypt")
+    }
     let signed: String
     do throws(RequestError) {
       let whole = expiring(target)
@@ -107,6 +110,7 @@ struct SignCommand: Command {
     // Without presets there is nothing in the settings that could be wrong.
     guard let urls = try? ThumbnailURLs(configuration) else { return }
     do throws(RequestError) {
+      guard try urls.zoomRequest(path: signed) == nil else { return }
       _ = try urls.request(path: parts.first ?? "", query: parts.count > 1 ? parts[1] : nil)
     } catch {
       throw Failure(stage: .request, "the server would answer \(error.status): \(error.text)")

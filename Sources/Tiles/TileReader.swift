@@ -15,7 +15,7 @@ final class TileReader: Sendable {
   let grid: TileGrid
   /// A Boolean value that indicates whether each tile is drawn by itself, without a pass.
   private let isDrawn: Bool
-  private let resources: PipelineResources
+  let resources: PipelineResources
   private let decoders: DecoderRegistry
   private let store: TileStore
   /// The pass that makes the coarse levels and the overviews.
@@ -210,7 +210,7 @@ final class TileReader: Sendable {
 /// needs none.
 final class TileIndex: Sendable {
   private let source: PipelineResources.Source
-  private let resources: PipelineResources
+  let resources: PipelineResources
   private let work: SharedWork<Int, JPEGIndex?, LoadError>
   private let made = Lock<Result<JPEGIndex?, LoadError>?>(nil)
 

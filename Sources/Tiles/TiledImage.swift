@@ -57,6 +57,9 @@ public final class TiledImage: Sendable {
 
   deinit { reader.stop() }
 
+  /// The bytes of the file.
+  package var source: PipelineResources.Source { reader.source }
+
   /// The origin of the file's bytes.
   public var origin: ImageResponse.Origin { reader.source.origin }
 
@@ -99,6 +102,27 @@ public final class TiledImage: Sendable {
   public func tile(_ tile: Tile, priority: Priority = .normal) async throws(LoadError) -> Bitmap {
     defer { withExtendedLifetime(self) {} }
     return try await reader.tile(TilePlace(level: tile.level, column: tile.column, row: tile.row), priority)
+  }
+
+  /// Returns a part of the upright picture in a size, made of the tiles of the coarsest level that has as many pixels.
+  ///
+  /// It costs as much as the tiles.
+  ///
+  /// - Parameters:
+  ///   - region: The part, within the picture at its own size.
+  ///   - width: The width of the result in pixels, from 1 to the width of the part.
+  ///   - height: The height, like `width`.
+  ///   - priority: The urgency of the work. Defaults to `Priority.normal`.
+  /// - Returns: The pixels.
+  /// - Throws: `LoadError`, as ``tile(_:priority:)`` does.
+  package func picture(
+    of region: PixelRegion,
+    width: Int,
+    height: Int,
+    priority: Priority = .normal,
+  ) async throws(LoadError) -> Bitmap {
+    defer { withExtendedLifetime(self) {} }
+    return try await reader.picture(of: region, width: width, height: height, priority)
   }
 
   /// Returns the whole picture in a small size, as far as it is decoded while a pass over the file is running.

@@ -24,6 +24,18 @@ struct SignCommandTests {
   }
 
   @Test
+  func aViewersURLIsSignedInItsIdentifier() async throws {
+    let outcome = try await sign("/iiif/3/http%3A%2F%2Fexample.com%2Fcat.jpg/info.json")
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    #expect(
+      outcome.output.hasPrefix("/iiif/3/")
+        && outcome.output.hasSuffix("%2Chttp%3A%2F%2Fexample.com%2Fcat.jpg/info.json\n")
+    )
+    let refused = try await sign("--expires 60 /dzi/http%3A%2F%2Fexample.com%2Fcat.jpg.dzi")
+    #expect(refused.errors.hasSuffix("URLs of viewers that zoom take neither --expires nor --encrypt\n"))
+  }
+
+  @Test
   func theFirstOfSeveralKeysSigns() async throws {
     let settings = "VITRINE_KEY=736563726574,aa VITRINE_SALT=68656C6C6F,bb VITRINE_SIGNATURE_SIZE=9"
     let outcome = try await sign("'\(Self.path)'", settings: settings)

@@ -5,7 +5,7 @@ import VitrineImaging
 /// The text names options and values of the URL, and nothing of the server: no path, no key, no host.
 public struct RequestError: Error, Hashable, CustomStringConvertible {
   /// The HTTP status: 400 if the request is not understood, 403 if it is not allowed, 404 if there is no such source,
-  /// 414 if it is too long.
+  /// 414 if it is too long, 501 if it asks for something that the server does not do.
   public let status: Int
   /// A short text in ASCII, without line breaks.
   public let text: String
@@ -25,7 +25,7 @@ public struct RequestError: Error, Hashable, CustomStringConvertible {
 
   /// Makes an error of another kind than the usual one of its status.
   package init(_ status: Int, _ text: String, code: String?, reason: String? = nil) {
-    let usual = [400: "badRequest", 403: "forbidden", 404: "notFound", 414: "tooLong"]
+    let usual = [400: "badRequest", 403: "forbidden", 404: "notFound", 414: "tooLong", 501: "unsupported"]
     (self.status, self.reason) = (status, reason)
     self.code = code ?? usual[status] ?? "other"
     self.text = String(decoding: text.utf8.prefix(200).map { (32...126).contains($0) ? $0 : 63 }, as: UTF8.self)

@@ -68,6 +68,7 @@ public struct SigningKey: Sendable, Hashable, CustomStringConvertible {
       let signature = signature(of: ThumbnailURLs.signedText(path: path, query: query))
       return "\(path.isEmpty ? "/" : path)?\(query)&sig=\(signature)"
     }
+    if let signed = ThumbnailURLs.signing(zoom: path, by: self) { return signed }
     let info = path.hasPrefix("/info/") ? "/info" : ""
     var rest = path.dropFirst(info.count)
     for place in ["/_/", "/unsafe/", "/insecure/"] where rest.hasPrefix(place) {

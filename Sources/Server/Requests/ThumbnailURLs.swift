@@ -76,7 +76,7 @@ public struct ThumbnailURLs: Sendable {
     public init() {}
 
     /// Returns a path without the prefix.
-    fileprivate func relative(_ path: String) throws(RequestError) -> String {
+    func relative(_ path: String) throws(RequestError) -> String {
       guard !pathPrefix.isEmpty else { return path }
       let rest = path.dropFirst(pathPrefix.count)
       guard path.hasPrefix(pathPrefix), rest.isEmpty || rest.first == "/" else {

@@ -188,6 +188,15 @@ extension ThumbnailServer {
 
     /// The value of `Access-Control-Allow-Origin`; `nil` for none, the default.
     public var allowedOrigin: String?
+    /// The beginning of the URLs for viewers that zoom, such as `https://images.example.org`, which their descriptions name;
+    /// empty for the host that the client has asked, and `nil`, the default, for no such URLs.
+    ///
+    /// They are `/iiif/3/…` (IIIF Image API 3.0, level 1) and `/dzi/…` (Deep Zoom). IIIF wants all origins allowed, so
+    /// ``allowedOrigin`` is then `*` unless it is set.
+    public var zoomBase: String?
+
+    /// The value of `Access-Control-Allow-Origin`; `nil` for none.
+    var sharedOrigin: String? { allowedOrigin ?? (zoomBase == nil ? nil : "*") }
     /// The token that `DELETE` and `PURGE` need, as `Authorization: Bearer`; `nil` refuses both, the default.
     public var purgeToken: String?
     /// The token that `/metrics` needs; `nil` for none, the default.

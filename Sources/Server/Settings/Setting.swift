@@ -21,7 +21,7 @@ struct Setting: Sendable {
   // Key paths of values are Sendable, which their type does not say.
   typealias Path<Value> = any WritableKeyPath<Configuration, Value> & Sendable
 
-  private static func custom(
+  static func custom(
     _ name: String,
     _ help: String,
     isSecret: Bool = false,
@@ -404,6 +404,23 @@ struct Setting: Sendable {
     } show: {
       $0.configuration.placeholderAge.map { SettingValues.text($0) } ?? ""
     },
+    custom(
+      "IIIF",
+      "Whether viewers get tiles at /iiif/3 and /dzi; or the beginning of the URLs that they are told, as https://host.",
+    ) { (settings, value) throws(ConfigurationError) in
+      guard value.contains("://") else {
+        let isOn = try SettingValues.flag(value)
+        return settings.change { $0.zoomBase = isOn ? "" : nil }
+      }
+      guard let url = try? HTTPURL(value), !url.string.contains("?"), !url.string.contains("\"") else {
+        throw ConfigurationError(
+          "'\(value)' is neither on nor off nor the beginning of URLs, such as https://example.org"
+        )
+      }
+      settings.change { $0.zoomBase = url.string.hasSuffix("/") ? String(url.string.dropLast()) : url.string }
+    } show: {
+      $0.configuration.zoomBase.map { $0.isEmpty ? "on" : $0 } ?? "off"
+    },
     text("CORS_ORIGIN", \.allowedOrigin, "The value of Access-Control-Allow-Origin."),
     text("PURGE_TOKEN", \.purgeToken, "The token of DELETE and PURGE; empty refuses both.", isSecret: true),
     text("METRICS_TOKEN", \.metricsToken, "The token of /metrics; empty needs none.", isSecret: true),
@@ -417,32 +434,5 @@ struct Setting: Sendable {
     },
     flag("TRACE_SOURCES", \.tracesSources, "Whether servers of sources get the traceparent of requests."),
     flag("TRUST_FORWARDED_FOR", \.trustsForwardedFor, "Whether X-Forwarded-For names the client."),
-  ]
-
-  private static let program: [Setting] = [
-    custom("LOG", "Whether each request is logged, as a line of JSON on standard output.") {
-      (settings, value) throws(ConfigurationError) in
-      settings.logs = try SettingValues.flag(value)
-    } show: {
-      SettingValues.text($0.logs)
-    },
-    custom("DRAIN_TIMEOUT", "The time for which requests may go on after SIGTERM.") {
-      (settings, value) throws(ConfigurationError) in
-      settings.drainTime = try SettingValues.duration(value)
-    } show: {
-      SettingValues.text($0.drainTime)
-    },
-    custom("DRAIN_DELAY", "The time after SIGTERM for which requests are still taken, while /ready answers 503.") {
-      (settings, value) throws(ConfigurationError) in
-      settings.drainDelay = try SettingValues.duration(value)
-    } show: {
-      SettingValues.text($0.drainDelay)
-    },
-    custom("ALLOW_ROOT", "Whether the program may run as root.") {
-      (settings, value) throws(ConfigurationError) in
-      settings.allowsRoot = try SettingValues.flag(value)
-    } show: {
-      SettingValues.text($0.allowsRoot)
-    },
   ]
 }

@@ -6,12 +6,16 @@ import VitrineRuntime
 
 /// Makes images, and facts about them, with a pipeline.
 struct ImageMaker: Sendable {
-  private let pipeline: ImagePipeline
+  let pipeline: ImagePipeline
   private let budget: SourceBudget
-  private let bodies: BodyBudget
+  let bodies: BodyBudget
   /// The traces that sources are told of; `nil` for none.
   private let traces: SourceTraces?
-  private let clock: any TimeSource
+  let clock: any TimeSource
+  /// The pictures of viewers that zoom.
+  let pictures: OpenPictures
+  /// The formats that URLs may name.
+  let formats: [ImageFormat]
   /// The image for errors, if that is a file.
   private let placeholder: Data?
   /// The same as it was encoded, by options and format: errors may be many.
@@ -27,6 +31,8 @@ struct ImageMaker: Sendable {
   ) throws(ServerError) {
     (self.pipeline, self.budget, self.bodies, self.traces) = (pipeline, budget, bodies, traces)
     clock = configuration.clock
+    formats = configuration.urls.formats.filter { pipeline.configuration.encoders.formats.contains($0) }
+    pictures = OpenPictures(pipeline, byteLimit: configuration.memory / 8)
     placeholders = MemoryCache(costLimit: 4 << 20, clock: clock)
     guard let path = configuration.placeholder, !path.contains("://") else {
       placeholder = nil
@@ -61,7 +67,11 @@ struct ImageMaker: Sendable {
       budget.end(order.url)
       if trace != nil { traces?.end(order.url) }
     }
-    guard order.kind == .image else { return .success(try await facts(order)) }
+    switch order.kind {
+    case .image: break
+    case .info: return .success(try await facts(order))
+    case .zoom(let zoom, let base): return try await self.zoom(zoom, base, order, client)
+    }
     var request = order.request
     request.lane = client
     let task = pipeline.encodedTask(for: request, as: order.encoding)
@@ -73,7 +83,7 @@ struct ImageMaker: Sendable {
 
   /// Returns the image for errors in the size that was asked for.
   private func standIn(_ order: Order, for error: LoadError, _ client: ByteString) async -> Rendered? {
-    guard order.kind == .image, error.code != .overloaded, !error.isCancellation else { return nil }
+    guard case .image = order.kind, error.code != .overloaded, !error.isCancellation else { return nil }
     if let fallback = order.fallback, let image = await standIn(order, fallback, client) { return image }
     guard let placeholder else { return nil }
     var request = order.request

@@ -9,6 +9,8 @@ struct Order: Sendable {
   /// The kind of the answer.
   enum Kind: Sendable {
     case image, info
+    /// The answer to a viewer that zooms, with the beginning of the URLs that it names.
+    case zoom(ZoomRequest, base: String)
   }
 
   var kind = Kind.image
@@ -23,6 +25,12 @@ struct Order: Sendable {
   /// The source that is loaded if there is an error; `nil` for none.
   var fallback: Fallback?
   var terms = AnswerTerms()
+
+  /// The URL to which the answer leads; `nil` for an answer of its own.
+  var redirect: String? {
+    guard case .zoom(let zoom, let base) = kind, zoom.kind == .base else { return nil }
+    return "\(base)/iiif/3/\(zoom.identifier)/info.json"
+  }
 }
 
 /// A source that is shown if the requested one cannot be.

@@ -10,11 +10,18 @@ struct Ordering: Sendable {
   private let watermark: Bitmap?
   private let showsDamaged: Bool
   private let rasterizesDrawings: Bool
+  /// The beginning of URLs that answers to viewers name, empty for the host of the request; `nil` without such viewers.
+  private let zoomBase: String?
+  private let trustsProxy: Bool
+  private let pathPrefix: String
+  private let defaults: ThumbnailOptions
   /// The source for errors; `nil` for none, or a file.
   private let placeholder: ThumbnailRequest.Source?
 
   init(_ configuration: ThumbnailServer.Configuration, _ pipeline: ImagePipeline) throws(ServerError) {
     (showsDamaged, rasterizesDrawings) = (configuration.showsDamaged, configuration.rasterizesDrawings)
+    (zoomBase, trustsProxy) = (configuration.zoomBase, configuration.trustsForwardedFor)
+    (pathPrefix, defaults) = (configuration.urls.pathPrefix, configuration.urls.defaults)
     var settings = configuration.urls
     settings.sources.allowsLocalFiles = configuration.localRoot != nil
     settings.sources.addressGuard = configuration.addressGuard
@@ -62,7 +69,10 @@ struct Ordering: Sendable {
 
   /// The fields that may change an answer, as one text: requests for one target with equal texts have one answer.
   func fields(_ request: borrowing ReceivedRequest) -> String {
-    Negotiation.fingerprint(negotiation) { request[$0] }
+    let fields = Negotiation.fingerprint(negotiation) { request[$0] }
+    guard zoomBase == "" else { return fields }
+    // The answer names the host.
+    return "\(fields)\n\(request["Host"] ?? "")\n\(trustsProxy ? request["X-Forwarded-Proto"] ?? "" : "")"
   }
 
   func order(_ request: borrowing ReceivedRequest, at now: Date) throws(Refusal) -> Order {
@@ -76,6 +86,9 @@ struct Ordering: Sendable {
   private func order(_ request: borrowing ReceivedRequest, _ now: Date) throws(RequestError) -> Order {
     let parts = request.target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
     let (path, query) = (String(parts.first ?? ""), parts.count > 1 ? String(parts[1]) : nil)
+    if let zoomBase, let zoom = try urls.zoomRequest(path: path) {
+      return try order(zoom, path, try zoomBase.isEmpty ? base(request) : zoomBase + pathPrefix)
+    }
     let asked = try urls.request(path: path, query: query, at: now)
     let (source, url, name) = try Self.source(asked.source)
     guard !asked.isInfo else {
@@ -120,6 +133,38 @@ struct Ordering: Sendable {
         isAttachment: choice.options.isAttachment,
       ),
     )
+  }
+
+  // MARK: Viewers
+
+  /// Returns the order of a viewer that zooms.
+  private func order(_ zoom: ZoomRequest, _ path: String, _ base: String) throws(RequestError) -> Order {
+    let (source, url, _) = try Self.source(zoom.source)
+    let format: ImageFormat =
+      switch zoom.kind {
+      case .image(_, let format), .tile(_, _, _, let format): format
+      case .base, .info, .descriptor: .jpeg
+      }
+    return Order(
+      kind: .zoom(zoom, base: base),
+      key: ByteString("zoom \(base) \(path) \(zoom.source.identifier)"),
+      url: url,
+      request: source(nil),
+      encoding: defaults.encoding(as: format),
+    )
+  }
+
+  /// Returns the beginning of the server's URLs, by the host that the client has asked.
+  private func base(_ request: borrowing ReceivedRequest) throws(RequestError) -> String {
+    let host = request["Host"] ?? ""
+    let isHost =
+      !host.isEmpty
+      && host.utf8.allSatisfy { byte in
+        (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte) || ".-:[]".utf8.contains(byte)
+      }
+    guard isHost else { throw RequestError(400, "the field Host is not a host") }
+    let scheme = trustsProxy && request["X-Forwarded-Proto"]?.lowercased() == "https" ? "https" : "http"
+    return "\(scheme)://\(host)\(pathPrefix)"
   }
 
   /// Returns a function that sets the source in a request, the URL of the source, and its own name.

@@ -28,11 +28,20 @@ final class Rendered: Sendable {
   let tier: String
   /// The times of the stages that made it; `nil` if there were none.
   let times: StageTimes?
+  /// The fields `Link`, in order.
+  let links: [String]
   /// The source, for purges.
   let source: CacheKey
 
   /// Returns `nil` if there is no room for its body.
-  init?(_ image: EncodedImage, for order: Order, at now: Date, _ times: StageTimes? = nil, _ bodies: BodyBudget) {
+  init?(
+    _ image: EncodedImage,
+    for order: Order,
+    at now: Date,
+    _ times: StageTimes? = nil,
+    links: [String] = [],
+    _ bodies: BodyBudget,
+  ) {
     tag = image.contentID.map { Self.tag($0, order.key, image.format.name) }
     guard let body = bodies.body(image.data, tag: tag) else { return nil }
     self.body = body
@@ -44,7 +53,7 @@ final class Rendered: Sendable {
     usableWhileRevalidatingUntil = image.usableWhileRevalidatingUntil
     usableOnErrorUntil = image.usableOnErrorUntil
     (isStale, isStorable, tier) = (image.isStale, image.isStorable, image.origin.rawValue)
-    source = order.request.fetchKey
+    (source, self.links) = (order.request.fetchKey, links)
   }
 
   /// Makes facts about an image, which are not stored.
@@ -52,7 +61,7 @@ final class Rendered: Sendable {
     (body, mediaType, fileExtension, tag, modified) = (Body(json), "application/json", "json", nil, nil)
     expires = nil
     (usableWhileRevalidatingUntil, usableOnErrorUntil, isStale, isStorable) = (nil, nil, false, false)
-    (isPrivate, damage, times) = (false, nil, nil)
+    (isPrivate, damage, times, links) = (false, nil, nil, [])
     (self.tier, source) = (tier, order.request.fetchKey)
   }
 
@@ -113,7 +122,7 @@ struct AnswerRules: Sendable {
     minAge = Int(configuration.minAge.components.seconds)
     maxAge = Int(configuration.maxAge.components.seconds)
     var harmless = [("X-Content-Type-Options", "nosniff"), ("Content-Security-Policy", Self.policy)]
-    if let origin = configuration.allowedOrigin { harmless.append(("Access-Control-Allow-Origin", origin)) }
+    if let origin = configuration.sharedOrigin { harmless.append(("Access-Control-Allow-Origin", origin)) }
     self.harmless = harmless.map { (name: $0.0, value: $0.1) }
   }
 
@@ -138,6 +147,7 @@ struct AnswerRules: Sendable {
     if let tag = rendered.tag { fields.append(("ETag", tag)) }
     if let modified = rendered.modified { fields.append(("Last-Modified", HTTPTime.http(modified))) }
     if let vary = Self.vary(terms) { fields.append(vary) }
+    for link in rendered.links { fields.append(("Link", link)) }
     if let damage = rendered.damage { fields.append(("Vitrine-Damage", damage.description)) }
     if let name = terms.fileName {
       let file = "\(name).\(rendered.fileExtension)"

@@ -90,7 +90,7 @@ final class ThumbnailService: RequestAnswering {
 
   private var options: Answer {
     var fields = [(name: "Allow", value: Self.allowed)]
-    if let origin = configuration.allowedOrigin {
+    if let origin = configuration.sharedOrigin {
       fields += [
         ("Access-Control-Allow-Origin", origin), ("Access-Control-Allow-Methods", Self.allowed),
         ("Access-Control-Allow-Headers", "*"), ("Access-Control-Max-Age", "86400"),
@@ -117,6 +117,11 @@ final class ThumbnailService: RequestAnswering {
       order = try ordering.order(request, at: configuration.clock.now)
     } catch {
       return .answer(refuse(error, exchange))
+    }
+    if let place = order.redirect {
+      return .answer(
+        .text(303, "the picture is described at \(place)", fields: rules.harmless + [("Location", place)])
+      )
     }
     let client = ClientName.of(exchange.client)
     guard !bodies.isFull, !flights.isFull(for: order.key, client: client) else {
@@ -250,6 +255,7 @@ final class ThumbnailService: RequestAnswering {
     let source = request.fetchKey
     beginAnew(source)
     metrics.change { $0.purges += 1 }
+    await maker.pictures.close(source)
     await pipeline.cache.remove(request)
     // An order that began during the removal may have found the original.
     beginAnew(source)

@@ -301,7 +301,7 @@ extension ImageRequest {
 
 extension LoadError {
   /// Creates a ``LoadError`` from an error of encoding.
-  fileprivate init(encoding error: any Error, _ source: String) {
+  init(encoding error: any Error, _ source: String) {
     guard let error = error as? ImageError else {
       self.init(.unencodable, .encode, source, "\(error)", cause: error)
       return

@@ -22,6 +22,11 @@ package struct PipelineResources: Sendable {
     package let contentID: ContentID
     package let origin: ImageResponse.Origin
     package let isStale: Bool
+    let validity: Validity
+    let status: Int?
+
+    /// The end of the bytes' freshness; `nil` for ever.
+    package var expires: Date? { validity.expires }
   }
 
   /// Fetches the bytes of a request, which are stored if they are an image.
@@ -44,6 +49,8 @@ package struct PipelineResources: Sendable {
       contentID: isKnown ? bytes.contentID : ContentID(of: bytes.data),
       origin: bytes.origin,
       isStale: bytes.isStale,
+      validity: bytes.validity,
+      status: bytes.status,
     )
   }
 
@@ -134,6 +141,47 @@ package struct PipelineResources: Sendable {
       throw LoadError(.cancelled, .decode, name, "cancelled")
     } catch {
       throw LoadError(error, .decode, name)
+    }
+  }
+
+  // MARK: Encoding
+
+  /// Encodes a picture that was made of a source's bytes, on the queue of processors, within the memory limit of all
+  /// decodes.
+  ///
+  /// - Parameters:
+  ///   - image: The picture.
+  ///   - encoding: The encoding.
+  ///   - source: The bytes, whose freshness the file has.
+  ///   - priority: The priority.
+  /// - Returns: The file, which is stored nowhere.
+  /// - Throws: ``LoadError``: `.unencodable`, `.overloaded`, or `.cancelled` if the awaiting task is cancelled.
+  package func encode(
+    _ image: ImageContainer,
+    as encoding: ImageEncoding,
+    of source: Source,
+    priority: Priority,
+  ) async throws(LoadError) -> EncodedImage {
+    let (context, name) = (context, source.request.name)
+    do {
+      return try await context.processQueue.run(priority: priority) { item in
+        let share = MemoryShare(of: context.decodeBudget)
+        defer { share.release() }
+        let (data, format) = try context.configuration.encoders.encode(
+          image,
+          as: encoding,
+          within: share,
+          limit: context.configuration.maxEncodeBytes,
+          isCancelled: { item.isCancelled },
+        )
+        return EncodedImage(data, format, width: image.bitmap.width, height: image.bitmap.height, of: source)
+      }
+    } catch is WorkQueueError {
+      throw overloaded(name)
+    } catch is CancellationError {
+      throw LoadError(.cancelled, .encode, name, "cancelled")
+    } catch {
+      throw LoadError(encoding: error, name)
     }
   }
 
