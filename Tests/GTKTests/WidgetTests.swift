@@ -30,6 +30,25 @@ final class WidgetTests: WidgetTestCase {
     }
   }
 
+  /// GTK 4.12 and later bind a cell while the widget around it has no owner yet.
+  func testAWidgetAroundAnotherKeepsItsFloatingReference() {
+    MainActor.assumeIsolated {
+      let child = Widget.label("Hello")
+      let around: UnsafeMutablePointer<GtkWidget> = unsafe gtk_box_new(GTK_ORIENTATION_VERTICAL, 0)
+      unsafe gtk_box_append(cast(around), child.pointer)
+      let object = UnsafeMutableRawPointer(around)
+
+      child.parent?.setAccessibleName("around")
+      XCTAssertTrue(unsafe g_object_is_floating(object) != 0)
+
+      // The test is its owner.
+      unsafe g_object_ref_sink(object)
+      XCTAssertTrue(unsafe child.parent?.pointer == around)
+      unsafe g_object_unref(object)
+      XCTAssertNil(child.parent)
+    }
+  }
+
   func testAPropertyIsReadAsItWasSet() {
     MainActor.assumeIsolated {
       let label = Widget.label("Hello", "title")

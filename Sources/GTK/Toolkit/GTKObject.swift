@@ -33,6 +33,15 @@ public class GTKObject {
     if unsafe !isOwned || g_object_is_floating(object) != 0 { unsafe g_object_ref_sink(object) }
   }
 
+  /// Retains an object of another owner, to whom a floating reference stays.
+  ///
+  /// From GTK 4.12 on a list binds a cell before it takes over the widget around it: an object that took it over instead would
+  /// destroy the widget when it goes itself.
+  init(borrowing pointer: some ObjectPointer) {
+    unsafe object = UnsafeMutablePointer(objectAddress: pointer.objectAddress)
+    unsafe g_object_ref(object)
+  }
+
   isolated deinit { unsafe g_object_unref(object) }
 
   // MARK: Properties
@@ -57,7 +66,7 @@ public class GTKObject {
   /// Returns the object that is the value of a property; `nil` if there is none.
   public func object(_ property: String) -> GTKObject? {
     let value: ObjectValue? = unsafe getProperty(object, property)
-    return unsafe value?.object.map { unsafe GTKObject($0) }
+    return unsafe value?.object.map { unsafe GTKObject(borrowing: $0) }
   }
 
   // MARK: Signals

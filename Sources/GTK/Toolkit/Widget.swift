@@ -21,6 +21,8 @@ public final class Widget: GTKObject {
   /// Retains a widget, and takes over the first reference of a new one.
   public init(_ pointer: UnsafeMutablePointer<GtkWidget>) { unsafe super.init(pointer) }
 
+  private init(borrowing pointer: UnsafeMutablePointer<GtkWidget>) { unsafe super.init(borrowing: pointer) }
+
   /// Makes a widget of a class, by the class's own `…_get_type()`.
   ///
   /// The program stops if that is no class of widgets of which there can be one.
@@ -105,7 +107,7 @@ public final class Widget: GTKObject {
   }
 
   /// The widget that this one lies in; `nil` for a window, and before the widget is added.
-  public var parent: Widget? { unsafe gtk_widget_get_parent(pointer).map { unsafe Widget($0) } }
+  public var parent: Widget? { unsafe gtk_widget_get_parent(pointer).map { unsafe Widget(borrowing: $0) } }
 
   // MARK: Appearance
 
