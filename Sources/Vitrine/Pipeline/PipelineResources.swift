@@ -203,3 +203,18 @@ package struct PipelineResources: Sendable {
 extension ImagePipeline {
   package var resources: PipelineResources { PipelineResources(context) }
 }
+
+extension EncodedImage {
+  /// Creates a file that was made of a source's bytes, and is as fresh as they are.
+  package init(
+    _ data: Data,
+    _ format: ImageFormat,
+    width: Int,
+    height: Int,
+    of source: PipelineResources.Source,
+  ) {
+    (self.data, self.format, self.width, self.height) = (data, format, width, height)
+    (origin, isStale, status, isOriginal) = (source.origin, source.isStale, source.status, false)
+    (self.source, validity, isRevalidationDue, damage) = (source.contentID, source.validity, false, nil)
+  }
+}
