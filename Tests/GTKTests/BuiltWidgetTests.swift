@@ -41,6 +41,7 @@ final class BuiltWidgetTests: WidgetTestCase {
         <object class="VitrineRemotePicture" id="picture"><property name="uri">\(url.absoluteString)</property>
         <property name="mode">fit</property><property name="shows-retry">true</property>
         <property name="plays">false</property><property name="width-request">120</property>
+        <property name="height-request">90</property>
         <accessibility><property name="label">A meadow</property></accessibility></object>
         """
       )
@@ -51,9 +52,14 @@ final class BuiltWidgetTests: WidgetTestCase {
       XCTAssertFalse(picture.plays)
       XCTAssertTrue(picture.animates)
       MainLoop.turn { if case .image = picture.content { true } else { false } }
-      repeat { window.nextFrame() } while picture.view.isFading
-      let pixels = unsafe try window.render(widget)
-      XCTAssertTrue(pixels.contains([10, 200, 30, 255]))
+      // The image fades in: nothing is drawn in the first frame, and all of it some frames later.
+      for _ in 0..<5 { window.nextFrame() }
+      var isThere = false
+      for _ in 0..<600 where !isThere {
+        window.nextFrame()
+        isThere = unsafe try window.render(widget).contains([10, 200, 30, 255])
+      }
+      XCTAssertTrue(isThere)
       XCTAssertEqual(unsafe String(cString: gtk_widget_get_css_name(widget)), "vitrine-picture")
       let object = unsafe GTKObject(widget)
       XCTAssertEqual(object.get("uri"), url.absoluteString)

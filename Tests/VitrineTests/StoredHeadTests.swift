@@ -34,11 +34,14 @@ struct StoredHeadTests {
     return EncodedImage.Header(EncodedImage.Header(of: image), validity).encoded
   }
 
-  /// Returns the head of a finished image as an earlier version wrote it, with that many dates.
-  private func finished(ofVersion version: UInt8) -> Data {
+  /// Returns the head of a finished image as an earlier version wrote it: with that many dates, and without subjects.
+  private func finished(ofVersion version: UInt8) throws -> Data {
     var words = finished.prefix(8 * (15 + Int(version)))
     words[0] = version
-    return words + finished.dropFirst(8 * 20)
+    var text = String(decoding: finished.dropFirst(8 * 20), as: UTF8.self)
+    // The line of the subjects is empty.
+    text.replaceSubrange(try #require(text.firstRange(of: "\n\n")), with: "\n")
+    return words + Data(text.utf8)
   }
 
   @Test
@@ -54,7 +57,7 @@ struct StoredHeadTests {
 
   @Test
   func aFinishedImagesHeadHasItsLayout() {
-    let numbers: [UInt8] = [5, 0, 4, 3, 0, 40, 30]
+    let numbers: [UInt8] = [6, 0, 4, 3, 0, 40, 30]
     for (index, number) in numbers.enumerated() where index != 4 {
       #expect(Data(finished.dropFirst(8 * index).prefix(8)) == Data([number, 0, 0, 0, 0, 0, 0, 0]))
     }
@@ -69,7 +72,7 @@ struct StoredHeadTests {
 
   @Test(arguments: [3, 4, 5] as [UInt8])
   func aFinishedImagesHeadOfAnEarlierVersionIsRead(version: UInt8) throws {
-    let head = try #require(FinishedImage.Header(encoded: finished(ofVersion: version)))
+    let head = try #require(FinishedImage.Header(encoded: try finished(ofVersion: version)))
     #expect(head.info.storedWidth == 40 && head.status == 203 && head.byteCount == 9)
     var expected = validity
     if version < 4 { expected.usableOnServerErrorUntil = nil }
@@ -80,7 +83,7 @@ struct StoredHeadTests {
 
   @Test
   func headsOfOtherVersionsAndOfOthersAreNotRead() throws {
-    for version in [0, 1, 2, 6, 255] as [UInt8] {
+    for version in [0, 1, 2, 7, 255] as [UInt8] {
       var other = finished
       other[0] = version
       #expect(FinishedImage.Header(encoded: other) == nil)
