@@ -2,6 +2,7 @@
 
 import Foundation
 import Vitrine
+import VitrineImaging
 
 func processed(_ url: URL) -> ImageRequest {
   // snippet.show
