@@ -2,7 +2,6 @@
 
 import Foundation
 import Vitrine
-import VitrineImaging
 
 func processed(_ url: URL) -> ImageRequest {
   // snippet.show

@@ -18,6 +18,8 @@ import time
 import numpy
 from PIL import Image
 
+from xvfb import Xvfb
+
 WIDTH, HEIGHT = 1280, 900
 ROUNDS = int(os.environ.get("ROUNDS", "3"))
 SETTLED = 2.0  # seconds without a change, after which a view counts as the last
@@ -26,22 +28,10 @@ WHOLE, SHARP = 4.0, 1.0  # mean differences of 255 from the last view, in a quar
 TICK = os.sysconf("SC_CLK_TCK")
 
 
-class Display:
-    def __init__(self, folder):
-        reading, writing = os.pipe()
-        self.server = subprocess.Popen(
-            ["Xvfb", "-displayfd", str(writing), "-screen", "0", f"{WIDTH}x{HEIGHT}x24", "-fbdir", folder, "-nolisten", "tcp"],
-            pass_fds=[writing], stderr=subprocess.DEVNULL)
-        os.close(writing)
-        os.environ["DISPLAY"] = ":" + os.read(reading, 16).decode().strip()
-        file = numpy.memmap(f"{folder}/Xvfb_screen0", dtype=numpy.uint8, mode="r")
-        words = file[:100].view(">u4")
-        start, stride = int(words[0]) + 12 * int(words[19]), int(words[12])
-        self.file = file[start:start + stride * HEIGHT].reshape(HEIGHT, stride)[:, :4 * WIDTH].reshape(HEIGHT, WIDTH, 4)
-
+class Display(Xvfb):
     def grab(self):
         """The green of the middle of the display, in which each of the programs shows nothing but the photograph."""
-        return self.file[HEIGHT // 2 - 200:HEIGHT // 2 + 200, WIDTH // 2 - 150:WIDTH // 2 + 350, 1].copy()
+        return self.pixels[HEIGHT // 2 - 200:HEIGHT // 2 + 200, WIDTH // 2 - 150:WIDTH // 2 + 350, 1].copy()
 
 
 def processes(root):
@@ -211,7 +201,7 @@ def main():
     runtime = tempfile.mkdtemp()
     os.environ.update(XDG_RUNTIME_DIR=runtime, GDK_BACKEND="x11", GSK_RENDERER="cairo", LIBGL_ALWAYS_SOFTWARE="1",
                       GDK_DEBUG="gl-disable", GTK_A11Y="none", NO_AT_BRIDGE="1")
-    display = Display(runtime)
+    display = Display(runtime, WIDTH, HEIGHT)
     manager = subprocess.Popen(["openbox"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     home = os.path.join(runtime, "home")
     try:

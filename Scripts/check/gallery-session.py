@@ -22,6 +22,8 @@ import time
 import numpy
 from PIL import Image, ImageDraw
 
+from xvfb import Xvfb
+
 WIDTH, HEIGHT = 1280, 900
 COUNT = 60  # pictures
 LIMIT = 20  # seconds for a step
@@ -38,20 +40,11 @@ def fault(text):
     print(f"gallery-session: {text}", file=sys.stderr, flush=True)
 
 
-class Display:
-    """A virtual display whose pixels are in a file, and the titles of its windows."""
+class Display(Xvfb):
+    """A virtual display, and the titles of its windows."""
 
     def __init__(self, folder):
-        reading, writing = os.pipe()
-        self.server = subprocess.Popen(
-            ["Xvfb", "-displayfd", str(writing), "-screen", "0", f"{WIDTH}x{HEIGHT}x24", "-fbdir", folder, "-nolisten", "tcp"],
-            pass_fds=[writing], stderr=subprocess.DEVNULL)
-        os.close(writing)
-        os.environ["DISPLAY"] = ":" + os.read(reading, 16).decode().strip()
-        file = numpy.memmap(f"{folder}/Xvfb_screen0", dtype=numpy.uint8, mode="r")
-        words = file[:100].view(">u4")
-        start, stride = int(words[0]) + 12 * int(words[19]), int(words[12])
-        self.file = file[start:start + stride * HEIGHT].reshape(HEIGHT, stride)[:, :4 * WIDTH].reshape(HEIGHT, WIDTH, 4)
+        super().__init__(folder, WIDTH, HEIGHT)
         self.x = ctypes.CDLL("libX11.so.6")
         self.x.XOpenDisplay.restype = ctypes.c_void_p
         self.x.XInternAtom.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int]
@@ -63,7 +56,7 @@ class Display:
         self.name = self.x.XInternAtom(self.handle, b"_NET_WM_NAME", 0)
 
     def grab(self):
-        return self.file[:, :, 2::-1].copy()
+        return self.pixels[:, :, 2::-1].copy()
 
     def title(self, window):
         kind, form, count, rest = ctypes.c_ulong(), ctypes.c_int(), ctypes.c_ulong(), ctypes.c_ulong()

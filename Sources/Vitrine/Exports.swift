@@ -52,6 +52,7 @@
 @_exported public import struct VitrineImaging.PreviewPolicy
 @_exported public import struct VitrineImaging.ProcessingContext
 @_exported public import enum VitrineImaging.ResamplingFilter
+@_exported public import struct VitrineImaging.SubjectRegion
 @_exported public import struct VitrineImaging.TargetSize
 @_exported public import struct VitrineImaging.ThumbHash
 @_exported public import enum VitrineRuntime.MemoryPressure

@@ -225,15 +225,7 @@ struct EncodedLoad: Sendable {
     try await perform(on: context.queue(context.processQueue, for: image.place)) { [self] item in
       var container = image.container
       if metadata != nil { container.metadata = metadata }
-      let share = MemoryShare(of: context.decodeBudget)
-      defer { share.release() }
-      let (data, format) = try context.configuration.encoders.encode(
-        container,
-        as: encoding,
-        within: share,
-        limit: context.configuration.maxEncodeBytes,
-        isCancelled: { item.isCancelled },
-      )
+      let (data, format) = try context.encode(container, as: encoding, item)
       let encoded = EncodedImage(data, format, of: image)
       cacheWriter.keep(made(encoded))
       return encoded

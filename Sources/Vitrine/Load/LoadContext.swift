@@ -76,6 +76,23 @@ final class LoadContext: PlanContext, @unchecked Sendable {
     place?.isFirst == true && queue.runningCount >= queue.width ? promptQueue : queue
   }
 
+  /// Encodes a picture on the calling thread, within the memory of all decodes.
+  func encode(
+    _ image: ImageContainer,
+    as encoding: ImageEncoding,
+    _ item: WorkItem,
+  ) throws(ImageError) -> (data: Data, format: ImageFormat) {
+    let share = MemoryShare(of: decodeBudget)
+    defer { share.release() }
+    return try configuration.encoders.encode(
+      image,
+      as: encoding,
+      within: share,
+      limit: configuration.maxEncodeBytes,
+      isCancelled: { item.isCancelled },
+    )
+  }
+
   /// Returns a new task.
   func task<Value: Sendable>(
     for request: ImageRequest,

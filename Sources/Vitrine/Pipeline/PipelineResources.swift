@@ -165,19 +165,11 @@ package struct PipelineResources: Sendable {
     let (context, name) = (context, source.request.name)
     do {
       return try await context.processQueue.run(priority: priority) { item in
-        let share = MemoryShare(of: context.decodeBudget)
-        defer { share.release() }
-        let (data, format) = try context.configuration.encoders.encode(
-          image,
-          as: encoding,
-          within: share,
-          limit: context.configuration.maxEncodeBytes,
-          isCancelled: { item.isCancelled },
-        )
+        let (data, format) = try context.encode(image, as: encoding, item)
         return EncodedImage(data, format, width: image.bitmap.width, height: image.bitmap.height, of: source)
       }
     } catch is WorkQueueError {
-      throw overloaded(name)
+      throw LoadError(.overloaded, .encode, name, "too many images are waiting to be encoded")
     } catch is CancellationError {
       throw LoadError(.cancelled, .encode, name, "cancelled")
     } catch {

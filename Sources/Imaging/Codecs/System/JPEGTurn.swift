@@ -22,7 +22,7 @@ package struct JPEGTurn: Sendable, Equatable {
     return (orientation.swapsAxes, first.x > 0, first.y > 0)
   }
 
-  /// Whether stored columns and stored rows change their order.
+  /// True for each axis of the stored picture whose pixels change their order.
   fileprivate var reversed: (columns: Bool, rows: Bool) {
     transposes ? (mirrorsY, mirrorsX) : (mirrorsX, mirrorsY)
   }
