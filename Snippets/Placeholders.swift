@@ -11,6 +11,7 @@ func show(_ url: URL, in slot: ImageSlot) {
   // snippet.hide
   // snippet.show
   slot.showsPreviews = true
+  slot.animates = true
   // snippet.hide
 }
 

@@ -113,15 +113,20 @@ public final class ImageViewLoader: ImageDisplay {
   public func show(_ content: ImageSlot.Content) {
     guard let host else { return }
     self.content = content
-    playback = nil
+    let former = playback.take()
+    let play = { (animation: AnimatedImage?) in
+      self.playback = animation.map { Playback($0, after: former, on: host) { [weak host] in host?.show(frame: $0) } }
+    }
     switch content {
     case .empty: host.show(standIn: .none)
     case .placeholder(.keepCurrent), .failure(_, shows: .keepCurrent): break
     case .placeholder(let placeholder), .failure(_, shows: let placeholder): host.show(standIn: placeholder)
-    case .preview(let preview): host.show(preview, isTemplate: showsTemplates, duration: 0)
+    case .preview(let preview):
+      host.show(preview, isTemplate: showsTemplates, duration: 0)
+      play(preview.animation)
     case .image(let response, let fades):
       host.show(response.container, isTemplate: showsTemplates, duration: transition.duration(fades: fades))
-      playback = response.animation.map { Playback($0, on: host) { [weak host] in host?.show(frame: $0) } }
+      play(response.animation)
     }
     onChange(content)
   }

@@ -16,8 +16,14 @@ final class Playback {
   private var link: (any FrameLink)?
   private var motion: MotionPreference?
 
-  init(_ image: AnimatedImage, on host: any PictureHost, show: @escaping @MainActor (Bitmap) -> Void) {
-    (player, self.show) = (AnimationPlayer(image), show)
+  /// Plays an animation, from where the view has played it while it arrived.
+  init(
+    _ image: AnimatedImage,
+    after former: Playback?,
+    on host: any PictureHost,
+    show: @escaping @MainActor (Bitmap) -> Void,
+  ) {
+    (player, self.show) = (AnimationPlayer(image, after: former?.player), show)
     player.didSeek = { [weak self] in self.map { $0.show($0.player.bitmap) } }
     link = host.makeFrameLink { [weak self] in self?.advance(to: $0) }
     motion = MotionPreference { [weak self] in self?.update() }

@@ -33,7 +33,8 @@ final class RemoteImageModel: ImageDisplay {
       return .success(Image(hit.container, look), hit)
     }
     switch content {
-    case .preview(let preview): return .preview(Image(preview, look))
+    case .preview(let preview):
+      return .preview(player.map { Image($0.bitmap, scale: look.scale) } ?? Image(preview, look))
     case .placeholder(.image(let bitmap)): return .preview(Image(bitmap, scale: look.scale))
     case .image(let response, _):
       guard let player else { return .success(Image(response.container, look), response) }
@@ -94,11 +95,13 @@ final class RemoteImageModel: ImageDisplay {
 
   private func set(_ content: ImageSlot.Content) {
     self.content = content
-    if case .image(let response, _) = content {
-      player = response.animation.map { AnimationPlayer($0) }
-    } else if player != nil {
-      player = nil
-    }
+    let animation: AnimatedImage? =
+      switch content {
+      case .image(let response, _): response.animation
+      case .preview(let preview): preview.animation
+      case .empty, .placeholder, .failure: nil
+      }
+    if animation != nil || player != nil { player = animation.map { AnimationPlayer($0, after: player) } }
     if isMoving != (player != nil) { isMoving.toggle() }
   }
 }

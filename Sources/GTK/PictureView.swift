@@ -128,7 +128,7 @@ final class PictureView: DrawnWidget {
     switch content {
     case .empty, .failure(_, shows: .none): showBeneath(nil)
     case .placeholder(let placeholder), .failure(_, shows: let placeholder): show(placeholder)
-    case .preview(let preview): show(Texture(preview.bitmap), fades: false)
+    case .preview(let preview): show(Texture(preview.bitmap), preview.animation, fades: false)
     case .image(let response, let fades): show(response, fades: fades)
     }
     retryButton?.isShown = content.isFailure
@@ -156,15 +156,14 @@ final class PictureView: DrawnWidget {
 
   private func show(_ response: ImageResponse, fades: Bool) {
     ring?.end()
-    show(Texture(response.image, response.container.highRange), fades: fades)
-    setPlayback(response.animation)
+    show(Texture(response.image, response.container.highRange), response.animation, fades: fades)
   }
 
-  /// Shows an image.
+  /// Shows an image, and plays an animation that begins with it.
   ///
   /// The previous content stays beneath while it fades in.
-  private func show(_ texture: Texture, fades: Bool) {
-    setPlayback(nil)
+  private func show(_ texture: Texture, _ animation: AnimatedImage?, fades: Bool) {
+    defer { setPlayback(animation) }
     let previous = image.map { Beneath.texture($0, .image) } ?? beneath
     image = texture
     setIcon(nil)
@@ -233,8 +232,9 @@ final class PictureView: DrawnWidget {
   var player: AnimationPlayer? { playback?.player }
 
   private func setPlayback(_ animation: AnimatedImage?) {
-    playback?.stop()
-    playback = animation.map { Playback($0, self) }
+    let former = playback
+    former?.stop()
+    playback = animation.map { Playback($0, after: former, self) }
     updatePlayback()
   }
 

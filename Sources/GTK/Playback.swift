@@ -33,8 +33,9 @@ final class Playback {
   /// The time before a frame at which the frame clock is wanted again, in microseconds.
   private static let lead = 20_000
 
-  init(_ image: AnimatedImage, _ view: some FrameDisplay) {
-    (player, self.view) = (AnimationPlayer(image), view)
+  /// Plays an animation, from where the view has played it while it arrived.
+  init(_ image: AnimatedImage, after former: Playback? = nil, _ view: some FrameDisplay) {
+    (player, self.view) = (AnimationPlayer(image, after: former?.player), view)
     unsafe widget = view.widget
     player.didSeek = { [weak self] in self?.sought() }
   }

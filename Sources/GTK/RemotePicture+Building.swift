@@ -5,7 +5,7 @@ extension RemotePicture {
   /// The class of such widgets for descriptions of interfaces (`.ui` files), which name it `VitrineRemotePicture`.
   ///
   /// Reading this registers the class: do so before a description is read. Its properties are `uri`, `mode` (`fit`, `fill` or
-  /// `exact`), `animates`, `plays`, `shows-progress` and `shows-retry`; it loads through the program's shared pipeline.
+  /// `exact`), `animates`, `plays`, `shows-previews`, `shows-progress` and `shows-retry`; it loads through the program's shared pipeline.
   public static var type: GType { built.type }
 
   private static let built = BuiltClass(
@@ -14,6 +14,7 @@ extension RemotePicture {
     [
       BuiltProperty("uri", \PictureView.uri), BuiltProperty("mode", \PictureView.modeName),
       BuiltProperty("animates", \PictureView.slot.animates), BuiltProperty("plays", \PictureView.plays),
+      BuiltProperty("shows-previews", \PictureView.slot.showsPreviews),
       BuiltProperty("shows-progress", \PictureView.showsProgress),
       BuiltProperty("shows-retry", \PictureView.showsRetry),
     ],

@@ -167,6 +167,47 @@ final class PlaybackTests: WidgetTestCase {
     }
   }
 
+  func testAnAnimationPlaysWhileItArrivesAndGoesOnAsTheImage() throws {
+    try MainActor.assumeIsolated {
+      let file = Data(gifOf: 12, delay: 10)
+      var (options, policy) = (DecodeOptions(), PreviewPolicy())
+      (options.animates, policy.interval) = (true, 1)
+      var decoder = IncrementalDecoder(options: options, previews: policy)
+      // Half of the frames, and the beginning of the next one.
+      let half = file.count / 2 + 20
+      XCTAssertEqual(try decoder.append(file.prefix(half)), .previewReady)
+      let preview = try XCTUnwrap(try decoder.preview())
+      let animation = try XCTUnwrap(preview.animation)
+      XCTAssertEqual(animation.frameCount, 6)
+      let stage = try Stage()
+      stage.picture.slot.showsPreviews = true
+      stage.picture.load(.named("B"))
+      var container = ImageContainer(preview.bitmap, info: preview.info, isPreview: true)
+      container.animation = animation
+      stage.loading.oldest("B")?.send(.preview(container))
+      stage.mailbox.deliver()
+
+      // It stays at the last frame that is there, and no frame clock runs.
+      MainLoop.turn { stage.frame == 5 && stage.picture.view.playback?.isTicking == false }
+      XCTAssertEqual(stage.picture.player?.completedLoops, 0)
+
+      _ = try decoder.append(file[half...])
+      stage.loading.oldest("B")?.finish(.of(try decoder.image()))
+      stage.mailbox.deliver()
+
+      // Without a step back.
+      XCTAssertEqual(stage.frame, 5)
+      var seen = [5]
+      MainLoop.turn {
+        if stage.frame != seen.last { seen.append(stage.frame) }
+        return stage.frame == 11
+      }
+      XCTAssertEqual(seen, seen.sorted())
+      XCTAssertTrue(stage.picture.player?.image === animation)
+      stage.window.close()
+    }
+  }
+
   func testAWidgetMayBeFreedWhileItPlays() throws {
     try MainActor.assumeIsolated {
       weak var view: PictureView?

@@ -50,6 +50,38 @@ struct FrameTests {
     #expect(count == info.frameCount)
   }
 
+  /// The worker keeps what the next frame builds on, also of a file that has more bytes than before.
+  @Test(arguments: ["animated.png", "animated.webp"])
+  func framesOfAFileThatArrivesAreThoseOfTheWholeFile(path: String) async throws {
+    let file = try Fixture.data(path)
+    var options = DecodeOptions()
+    options.animates = true
+    let own = try FrameList(file, options)
+    // No more than two frames may be composed at a time.
+    options.limits.composedPixelCount = 2 * own.info.width * own.info.height
+    var policy = PreviewPolicy()
+    policy.interval = 1
+    let decoders = try Sandbox.built().decoders
+    var decoder = IncrementalDecoder(options: options, previews: policy, decoders: decoders)
+    var animation: AnimatedImage?
+    var known = 0
+    for byte in file where try decoder.append(Data([byte])) == .previewReady {
+      if let preview = try decoder.preview(), let begun = preview.animation { animation = begun }
+      guard let animation else { continue }
+      for index in known..<animation.frameCount {
+        #expect(try await animation.frame(at: index).largestDifference(from: own.frames[index]) == 0)
+      }
+      known = animation.frameCount
+    }
+    #expect(known > 2)
+    let image = try decoder.image()
+    #expect(image.animation === animation)
+    for index in known..<own.frames.count {
+      let frame = try await image.animation?.frame(at: index)
+      #expect(frame?.largestDifference(from: own.frames[index]) == 0)
+    }
+  }
+
   @Test
   func anAnimationTakesAnotherWorkerThanTheFirst() throws {
     let sandbox = try Sandbox.built { ($0.processes, $0.startsAhead) = (2, false) }
@@ -83,5 +115,17 @@ struct FrameTests {
       #expect(frame?.bitmap.content == own?.bitmap.content)
       for identifier in sandbox.processIdentifiers { kill(identifier, SIGKILL) }
     }
+  }
+}
+
+/// The frames of a file, by this process's own decoders.
+private struct FrameList {
+  let info: ImageInfo
+  private(set) var frames: [Bitmap] = []
+
+  init(_ file: Data, _ options: DecodeOptions) throws {
+    var source = try FrameSource(file, options, decoders: ownDecoders)
+    info = source.info
+    while let frame = try source.next() { frames.append(frame.bitmap) }
   }
 }

@@ -424,7 +424,7 @@ extension ImagePipeline {
   /// Waits until no preview is being decoded.
   ///
   /// Bytes that come before a worker has let go of a preview lead to none, although the preview has been shown.
-  fileprivate func hasLetGoOfPreviews() async throws {
+  func hasLetGoOfPreviews() async throws {
     try await until { context.decodeQueue.runningCount == 0 }
   }
 }

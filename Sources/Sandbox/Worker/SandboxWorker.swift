@@ -143,6 +143,8 @@ package final class SandboxWorker: DecodeHost, @unchecked Sendable {
     let animation: Animation
     if let index = animations.firstIndex(where: { $0.session == session }) {
       animation = animations.remove(at: index)
+      // A file that is still loading has more bytes than before.
+      if data.count > animation.frames.fileByteCount { try animation.frames.extend(to: Data(Array(data))) }
     } else {
       // A copy, since the program puts other images into the input.
       animation = Animation(session, try FrameSource(Data(Array(data)), options, question.job, decoders: decoders))

@@ -83,10 +83,10 @@ final class Arrival: WorkDependency {
     }
     guard let left else { return }
     left.subscription?.cancel()
-    left.previews?.stop()
+    let animation = left.previews?.stop()
     left.beginning?.stop()
     load.work.depend(on: nil)
-    load.fetched(result, replacing: stored)
+    load.fetched(result, replacing: stored, playing: animation)
   }
 
   // MARK: The beginning

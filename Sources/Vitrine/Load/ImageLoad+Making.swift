@@ -10,12 +10,19 @@ extension ImageLoad {
   /// Decodes bytes; stored bytes that are no image are fetched again, once, and the response replaces them.
   ///
   /// It ends the load, or leaves it waiting for other bytes.
-  func decode(_ bytes: FetchedBytes, replacing stored: FetchedBytes?) {
-    guard request.requiresExactPixels else { return decode(bytes, in: nil, replacing: stored) }
-    goOn { [self] () throws(LoadError) in decode(bytes, in: try await takePlace(.decode), replacing: stored) }
+  func decode(_ bytes: FetchedBytes, replacing stored: FetchedBytes?, playing animation: ArrivingAnimation?) {
+    guard request.requiresExactPixels else { return decode(bytes, in: nil, replacing: stored, playing: animation) }
+    goOn { [self] () throws(LoadError) in
+      decode(bytes, in: try await takePlace(.decode), replacing: stored, playing: animation)
+    }
   }
 
-  private func decode(_ bytes: FetchedBytes, in place: MakingPlace?, replacing stored: FetchedBytes?) {
+  private func decode(
+    _ bytes: FetchedBytes,
+    in place: MakingPlace?,
+    replacing stored: FetchedBytes?,
+    playing animation: ArrivingAnimation?,
+  ) {
     if let image = bytes.image {
       stage?.note("made from its beginning", .number(image.byteCount))
       // Nothing replaces the stored bytes where a beginning suffices.
@@ -34,7 +41,9 @@ extension ImageLoad {
       stage?.enter("work")
       return onEnd(Result { () throws(LoadError) in try make(of: bytes) })
     }
-    let body = { @Sendable [self] (item, work) throws(LoadError) in try make(of: bytes, item, work) }
+    let body = { @Sendable [self] (item, work) throws(LoadError) in
+      try make(of: bytes, playing: animation, item, work)
+    }
     work.enqueue(stage, on: queue(of: .decode, in: place), full: { overloaded(.decode) }, body, onEnd: onEnd)
   }
 
@@ -53,11 +62,12 @@ extension ImageLoad {
   /// Decodes bytes on the calling thread, and has bytes and image stored.
   private func make(
     of bytes: FetchedBytes,
+    playing animation: ArrivingAnimation? = nil,
     _ item: WorkItem? = nil,
     _ queued: QueuedWork<ImageResponse>? = nil,
   ) throws(LoadError) -> ImageResponse {
     let options = context.decodeOptions(of: request)
-    var container = try decode(bytes.data, options, item, queued)
+    var container = try decode(bytes.data, options, animation, item, queued)
     if request.keepsEncodedData { container.encodedData = bytes.data }
     let image = LoadedImage(container, of: bytes, DecodeParameters(of: container.info, options))
     // The bytes first, since this drops what was made from others. Damaged ones are asked for again.
@@ -70,19 +80,22 @@ extension ImageLoad {
   private func decode(
     _ data: Data,
     _ options: DecodeOptions,
+    _ animation: ArrivingAnimation?,
     _ item: WorkItem?,
     _ queued: QueuedWork<ImageResponse>?,
   ) throws(LoadError) -> ImageContainer {
     let share = MemoryShare(of: context.decodeBudget)
     var options = options
     if let item { options.isCancelled = { item.isCancelled } }
-    let (decoders, job) = (context.decoders, DecodeJob(memoryShare: share, cores: context.decodeCores))
+    let decoders = context.decoders
+    var job = DecodeJob(memoryShare: share, cores: context.decodeCores)
+    job.arriving = animation
     do throws(ImageError) {
       return try context.decodeWatch.run(item, share) {
         decoders.decoders(for: request, of: data).format(of: data)
       } onStuck: { [source] error in
         _ = BorrowedThread.run { queued?.end(.failure(LoadError(error, .decode, source))) }
-      } _: { () throws(ImageError) in
+      } _: { [job] () throws(ImageError) in
         try decoders.decoders(for: request, of: data).decode(data, options, job)
       }
     } catch {

@@ -9,7 +9,7 @@ import VitrineRuntime
 /// larger image, decodes the bytes, or runs one processor on the result of the previous step's load. So `[a]` and
 /// `[a, b]` share the step `a`.
 ///
-/// As in a ``BytesLoad``, no task waits for the bytes: the load goes on in ``fetched(_:replacing:)``.
+/// As in a ``BytesLoad``, no task waits for the bytes: the load goes on in ``fetched(_:replacing:playing:)``.
 ///
 /// An image that is made to be encoded has a load of its own, for which no approximate image counts
 /// (``ImageRequest/requiresExactPixels``). While both run, the load that would decode waits for the other's image.
@@ -327,10 +327,14 @@ final class ImageLoad: Sendable {
     Arrival(self, replacing: stored).begin(load)
   }
 
-  /// Goes on with the bytes.
-  func fetched(_ result: Result<FetchedBytes, LoadError>, replacing stored: FetchedBytes? = nil) {
+  /// Goes on with the bytes, and with the animation that has played while they arrived.
+  func fetched(
+    _ result: Result<FetchedBytes, LoadError>,
+    replacing stored: FetchedBytes? = nil,
+    playing animation: ArrivingAnimation? = nil,
+  ) {
     switch result {
-    case .success(let bytes): decode(bytes, replacing: stored)
+    case .success(let bytes): decode(bytes, replacing: stored, playing: animation)
     case .failure(let error):
       if !error.isCancellation { stored?.commit?.reject() }
       end(.failure(error))

@@ -34,6 +34,8 @@ final class ProgressiveDecoding: Sendable {
 
     /// The number of the body that is inspected; `nil` before its first bytes.
     var body: Int?
+    /// The animation that plays while the bytes arrive.
+    var animation: ArrivingAnimation?
 
     var isEnded: Bool { if case .ended = phase { true } else { false } }
   }
@@ -57,13 +59,17 @@ final class ProgressiveDecoding: Sendable {
   }
 
   /// Ends the feed when the bytes are complete or no longer wanted; the image must not wait for a preview.
-  func stop() {
+  ///
+  /// - Returns: The animation that plays already.
+  @discardableResult
+  func stop() -> ArrivingAnimation? {
     let left = state.withLock { state in
       let left = state
-      (state.phase, state.missed, state.item) = (.ended, nil, nil)
+      (state.phase, state.missed, state.item, state.animation) = (.ended, nil, nil, nil)
       return left
     }
     left.item?.cancel()
+    return left.animation
   }
 
   func setPriority(_ priority: Priority) {
@@ -142,6 +148,9 @@ final class ProgressiveDecoding: Sendable {
   // MARK: Decoding
 
   private func decode(_ pending: PendingPreview, of head: BodySink.Head) {
+    if let animation = pending.arrivingAnimation {
+      state.withLock { if !$0.isEnded { $0.animation = animation } }
+    }
     let isDone = enqueue(on: context.decodeQueue) { [self] item in
       defer { decoded() }
       // A failed preview is dropped, and an early image is decoded again from all bytes: that reports the error.
@@ -155,6 +164,7 @@ final class ProgressiveDecoding: Sendable {
       guard let shown = shown ?? nil, !item.isCancelled else { return }
       var container = ImageContainer(shown.bitmap, info: shown.info)
       container.isPreview = purpose == .previews
+      container.animation = shown.animation
       container.readSubjects(in: pending.data, pending.options)
       if !state.withLock({ $0.isEnded }) { show(container, pending.data, head) }
     }

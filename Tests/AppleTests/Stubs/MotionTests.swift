@@ -52,6 +52,37 @@ extension ClockTests {
       #expect(player.frameIndex == frame)
     }
 
+    @Test
+    func anAnimationPlaysWhileItArrivesAndGoesOnAsTheImage() async throws {
+      let file = MovingGIF.file(frameCount: 3000)
+      let view = RemoteImageView(setting.pipeline)
+      view.frame = CGRect(x: 0, y: 0, width: 4, height: 4)
+      view.vitrine.slot.showsPreviews = true
+      view.vitrine.onChange = { [history] in history.note($0) }
+      window.addSubview(view)
+      view.vitrine.load(ImageRequest(url: Setting.slow, size: .pixels(4, 4)))
+      window.layoutIfNeeded()
+      let load = try await setting.loader.nextLoad(of: Setting.slow)
+      load.respond(headers: ["Content-Length": "\(file.count)"])
+      let half = file.count / 2
+      for start in stride(from: 0, to: half, by: 1000) { load.send(file[start..<min(start + 1000, half)]) }
+      while view.vitrine.player == nil { await Task { @MainActor in }.value }
+      let player = try #require(view.vitrine.player)
+      #expect(player.image.isArriving && player.isPlaying)
+      _ = try await player.image.frame(at: 1)
+      _RunLoop._advance(by: 0.2, frames: 4)
+      let frame = player.frameIndex
+      #expect(frame > 0)
+
+      load.send(file[half...])
+      load.finish()
+      await history.settled()
+
+      let next = try #require(view.vitrine.player)
+      #expect(next.image === player.image && !next.image.isArriving)
+      #expect(next.frameIndex == frame && next.isPlaying)
+    }
+
     /// Also after the user has wanted less motion for a while.
     @Test
     func anAnimationThatHasEndedDoesNotBeginAnew() async throws {

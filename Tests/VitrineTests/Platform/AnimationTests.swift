@@ -72,6 +72,112 @@ struct AnimationTests {
     #expect(response.image.pixelCount == 16)
   }
 
+  // MARK: While the file arrives
+
+  /// Long enough for previews.
+  private static let longFile = MovingGIF.file(frameCount: 3000)
+
+  /// Begins a load of the long file, and sends three fifths of it; the animation grows as long as the events are watched.
+  private func arriving(
+    _ pipeline: ImagePipeline,
+    _ request: ImageRequest,
+  ) async throws -> (
+    task: ImageTask, load: FakeLoad, preview: AnimatedImage, events: AsyncStream<ImageEvent>.Iterator
+  ) {
+    let task = pipeline.imageTask(for: request)
+    var events = task.events.makeAsyncIterator()
+    let load = try await parts.loader.nextLoad(of: try #require(request.url?.absoluteString))
+    load.respond(headers: ["Content-Length": "\(Self.longFile.count)", "ETag": "\"1\""])
+    let end = Self.longFile.count * 3 / 5
+    for start in stride(from: 0, to: end, by: 1000) { load.send(Self.longFile[start..<min(start + 1000, end)]) }
+    while let event = await events.next(isolation: #isolation) {
+      guard case .preview(let preview) = event, let animation = preview.animation else { continue }
+      return (task, load, animation, events)
+    }
+    throw CancellationError()
+  }
+
+  private func longRequest(_ configure: (inout ImageRequest) -> Void = { _ in }) -> ImageRequest {
+    var request = ImageRequest(url: "https://example.org/long.gif")
+    request.animates = true
+    configure(&request)
+    return request
+  }
+
+  @Test
+  func itPlaysWhileItsFileArrivesAndGoesOnAsTheImage() async throws {
+    let pipeline = ImagePipeline.testing(parts)
+    let (task, load, preview, events) = try await arriving(pipeline, longRequest())
+    #expect(preview.isArriving)
+    let count = preview.frameCount
+    #expect(count >= 2 && count < 2000)
+    #expect(try await preview.frame(at: count - 1)[0, 0] == MovingGIF.color(count - 1))
+    #expect(pipeline.cachedImage(for: longRequest()) == nil)
+    try await pipeline.hasLetGoOfPreviews()
+
+    // More frames, without another preview.
+    load.send(Self.longFile[(Self.longFile.count * 3 / 5)..<(Self.longFile.count * 9 / 10)])
+    try await until { preview.frameCount > 2400 }
+    _ = events
+    try await pipeline.hasLetGoOfPreviews()
+    load.send(Self.longFile[(Self.longFile.count * 9 / 10)...])
+    load.finish()
+
+    let response = try await task.response
+    #expect(response.animation === preview)
+    #expect(!preview.isArriving)
+    #expect((preview.frameCount, preview.data) == (3000, Self.longFile))
+    #expect(try await preview.frame(at: 2999)[0, 0] == MovingGIF.color(2999))
+    #expect(pipeline.cachedImage(for: longRequest())?.animation === preview)
+    #expect(pipeline.configuration.memoryCache?.statistics.cost == Self.longFile.count + 64)
+  }
+
+  @Test
+  func itsFramesAreProcessedWhileItArrivesToo() async throws {
+    let pipeline = ImagePipeline.testing(parts)
+    let (task, load, preview, _) = try await arriving(pipeline, longRequest { $0.processors = [.grayscale()] })
+    let gray = try ImageProcessor.grayscale().process(Bitmap.solid(MovingGIF.color(1), width: 1, height: 1))
+    #expect(try await preview.frame(at: 1)[0, 0] == gray[0, 0])
+    load.send(Self.longFile[(Self.longFile.count * 3 / 5)...])
+    load.finish()
+    let whole = try #require(try await task.response.animation)
+    #expect(whole.frameCount == 3000)
+    // The processor's frames grow with those that it changes.
+    #expect(preview.frameCount == 3000 && !preview.isArriving)
+  }
+
+  @Test(arguments: [false, true])
+  func aLoadThatEndsEarlyLeavesWhatHasCome(isCancelled: Bool) async throws {
+    let pipeline = ImagePipeline.testing(parts)
+    let (task, load, preview, _) = try await arriving(pipeline, longRequest())
+    let count = preview.frameCount
+    if isCancelled { task.cancel() } else { load.fail(.connectionLost) }
+    await #expect(throws: LoadError.self) { try await task.response }
+
+    // Once nothing more comes, it is as long as it is.
+    try await until { !preview.isArriving }
+    #expect(preview.frameCount >= count && preview.frameCount < 3000)
+    #expect(try await preview.frame(at: count - 1)[0, 0] == MovingGIF.color(count - 1))
+  }
+
+  @Test
+  func aFileThatIsReplacedOnItsWayBeginsAnew() async throws {
+    let pipeline = ImagePipeline.testing(parts) { $0.retryPolicy = .exponential(maxAttempts: 2, random: { 1 }) }
+    let (task, load, preview, _) = try await arriving(pipeline, longRequest())
+    load.fail(.connectionLost)
+    await parts.clock.pendingCount(reaches: 1)
+    parts.clock.advance(by: .seconds(1))
+    let second = try await parts.loader.nextLoad(of: "https://example.org/long.gif")
+    second.respond(headers: ["ETag": "\"2\"", "Content-Length": "\(file.count)"])
+    second.send(file)
+    second.finish()
+
+    let animation = try #require(try await task.response.animation)
+    #expect(animation !== preview)
+    #expect(animation.frameCount == 3)
+    try await until { !preview.isArriving }
+  }
+
   /// What is stored on disk cannot move, so the file is decoded again.
   @Test
   func itIsMadeAnewFromTheFileAfterARestart() async throws {

@@ -117,6 +117,8 @@ extension GIFDecoder: FrameDecoding {
     _ limits: DecodeLimits,
   ) throws(ImageError) -> (any FrameReader)? {
     guard info.frameCount > 1 else { return nil }
-    return try CanvasFrames(unsafe GIFPictures(ByteReader(bytes), through: info.frameCount - 1), info, limits)
+    return try CanvasFrames(unsafe ByteReader(bytes), info, limits) { (bytes, info) in
+      GIFPictures(bytes, through: info.frameCount - 1)
+    }
   }
 }

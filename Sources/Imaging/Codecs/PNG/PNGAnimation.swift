@@ -29,7 +29,7 @@ struct PNGAnimation {
   init(_ bytes: ByteReader, _ info: ImageInfo, through last: Int) {
     (width, height) = (info.storedWidth, info.storedHeight)
     header = bytes.slice(16, 13)
-    var (endsEarly, isBroken) = (true, false)
+    var (endsEarly, isBroken, isLastWhole) = (true, false, false)
     walk: for chunk in PNGHeader.chunks(bytes) {
       typealias Chunk = PNGHeader.Chunk
       switch chunk.type {
@@ -42,14 +42,17 @@ struct PNGAnimation {
           endsEarly = false
           break walk
         }
+        // A frame is whole where the next one begins, even if no more of that is there.
+        isLastWhole = true
         do throws(ImageError) {
           try add(chunk)
         } catch {
           (ending, endsEarly, isBroken) = (error, false, true)
           break walk
         }
-      case Chunk.IDAT where !frames.isEmpty: append(chunk, from: 0)
-      case Chunk.fdAT where !frames.isEmpty: append(chunk, from: 4)
+      case Chunk.IDAT where !frames.isEmpty, Chunk.fdAT where !frames.isEmpty:
+        append(chunk, from: chunk.type == Chunk.fdAT ? 4 : 0)
+        isLastWhole = false
       case Chunk.IEND:
         endsEarly = false
         break walk
@@ -59,7 +62,7 @@ struct PNGAnimation {
     if !endsEarly, !isBroken { ending = Self.corrupt("frame \(frames.count) is missing") }
     if endsEarly {
       if frames.last?.pieces.isEmpty == true { frames.removeLast() }
-      if !frames.isEmpty { frames[frames.count - 1].isCut = true }
+      if !frames.isEmpty, !isLastWhole { frames[frames.count - 1].isCut = true }
       ending = ImageError(.truncated, format: .apng, "truncated: the file ends before frame \(frames.count)")
     }
   }

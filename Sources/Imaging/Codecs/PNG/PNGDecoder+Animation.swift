@@ -28,7 +28,9 @@ extension PNGDecoder {
     _ limits: DecodeLimits,
   ) throws(ImageError) -> (any FrameReader)? {
     guard info.format == .apng, info.frameCount > 1 else { return nil }
-    return try CanvasFrames(unsafe PNGFrames(ByteReader(bytes), info, through: info.frameCount - 1), info, limits)
+    return try CanvasFrames(unsafe ByteReader(bytes), info, limits) { (bytes, info) in
+      PNGFrames(bytes, info, through: info.frameCount - 1)
+    }
   }
 }
 

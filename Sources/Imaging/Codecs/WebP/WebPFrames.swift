@@ -170,7 +170,12 @@ extension WebPFrames: StoredFrames {
 private final class WholeWebPFrames: FrameReader {
   private let frames: WebPFrames
 
-  init(_ frames: WebPFrames) {
+  /// Returns `nil` for frames that need a canvas.
+  init?(_ frames: WebPFrames, _ info: ImageInfo) {
+    let areWhole = frames.places.allSatisfy {
+      $0.covers(info.storedWidth, info.storedHeight) && $0.blend == .source && $0.disposal != .previous
+    }
+    guard areWhole else { return nil }
     self.frames = frames
   }
 
@@ -188,10 +193,10 @@ extension WebPDecoder: FrameDecoding {
   ) throws(ImageError) -> (any FrameReader)? {
     guard info.frameCount > 1 else { return nil }
     let frames = unsafe WebPFrames(ByteReader(bytes), info, through: info.frameCount - 1)
-    let areWhole = frames.places.allSatisfy {
-      $0.covers(info.storedWidth, info.storedHeight) && $0.blend == .source && $0.disposal != .previous
+    if let frames = WholeWebPFrames(frames, info) { return frames }
+    return try CanvasFrames(unsafe ByteReader(bytes), info, limits) { (bytes, info) in
+      WebPFrames(bytes, info, through: info.frameCount - 1)
     }
-    return areWhole ? WholeWebPFrames(frames) : try CanvasFrames(frames, info, limits)
   }
 
   /// Opens one frame of an animation.

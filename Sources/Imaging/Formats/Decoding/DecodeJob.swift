@@ -10,6 +10,8 @@ package struct DecodeJob: Sendable {
   package var cores: CoreBudget
   /// The program on whose behalf this process decodes; `nil` for its own.
   package var host: (any DecodeHost)?
+  /// The animation that has played while the file arrived, and that goes on if the file is the same.
+  package var arriving: ArrivingAnimation?
   /// The maximum number of threads, this one included.
   ///
   /// Defaults to 1.

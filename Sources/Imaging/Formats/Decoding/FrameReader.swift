@@ -9,6 +9,17 @@ package protocol FrameReader: AnyObject {
   ///
   /// - Throws: ``ImageError``: `.truncated`, `.corrupt`, `.overLimit`, `.cancelled`, `.outOfTime`.
   func open(_ request: RowRequest) throws(ImageError) -> any RowSource
+
+  /// Goes on with more bytes of the same file, which is still loading, and with the canvas or codec as it is.
+  ///
+  /// - Returns: `true` if the bytes have taken the place of the former ones; `false` if the reader must be made anew, which
+  ///   is the default.
+  /// - Throws: ``ImageError``: `.truncated`, `.corrupt`.
+  func extend(to bytes: UnsafeRawBufferPointer, _ info: ImageInfo) throws(ImageError) -> Bool
+}
+
+extension FrameReader {
+  package func extend(to bytes: UnsafeRawBufferPointer, _ info: ImageInfo) throws(ImageError) -> Bool { false }
 }
 
 /// A decoder whose frames build on one another.

@@ -20,9 +20,21 @@ public struct ImagePreview: Sendable {
   public let detail: Detail
   /// The number of bytes, from the start of the file, that the preview is made from.
   public let byteCount: Int
+  /// The frames that have arrived, of which there are two or more; `nil` for other previews.
+  ///
+  /// It can be played at once, and grows with the bytes that follow: there is no further preview. The image has the same
+  /// animation, whole by then.
+  public let animation: AnimatedImage?
 
-  package init(bitmap: Bitmap, info: ImageInfo, detail: Detail, byteCount: Int) {
+  package init(
+    bitmap: Bitmap,
+    info: ImageInfo,
+    detail: Detail,
+    byteCount: Int,
+    animation: AnimatedImage? = nil,
+  ) {
     (self.bitmap, self.info, self.detail, self.byteCount) = (bitmap, info, detail, byteCount)
+    self.animation = animation
   }
 }
 
@@ -38,7 +50,8 @@ package enum PreviewPurpose: String, Hashable, Sendable, CaseIterable {
 
 /// The policy for previews while an image loads: how many, and of which parts.
 ///
-/// It measures bytes, not seconds, so that the same bytes give the same previews at any speed.
+/// It measures bytes, not seconds, so that the same bytes give the same previews at any speed. With
+/// ``DecodeOptions/animates``, any policy but ``none`` also lets an animation play while it arrives.
 public struct PreviewPolicy: Hashable, Sendable {
   /// The maximum number of previews tried for one image.
   ///

@@ -7,6 +7,11 @@ package struct PendingPreview: Sendable {
   package let options: DecodeOptions
   let showsRows: Bool
   let decoders: DecoderRegistry
+  /// The animation that it begins or extends, and the number of frames that are whole; `nil` for a still preview.
+  var animation: (arriving: ArrivingAnimation, frameCount: Int)?
+
+  /// The animation that it begins or extends.
+  package var arrivingAnimation: ArrivingAnimation? { animation?.arriving }
 
   /// True if it shows the final image, because the rest of the file is not needed.
   package var isImage: Bool { purpose != .preview }
@@ -30,6 +35,9 @@ package struct PendingPreview: Sendable {
     defer { job.memoryShare?.release() }
     try job.begin(options)
     do throws(ImageError) {
+      if let animation {
+        return try animation.arriving.take(self, frameCount: animation.frameCount, job, options)
+      }
       return try decoders.find(data, options.limits) { [options, job] (image) throws(ImageError) -> ImagePreview?? in
         switch image {
         case .local(let image): return try decode(image, options, job)

@@ -15,25 +15,31 @@ public import VitrineRuntime
 ///
 /// A frame that is damaged, or that a processor fails on, ends the animation: it consists of the frames before. A frame
 /// that fails for another reason, such as too little time, is tried again after a second, and then less and less often.
+///
+/// The animation of a preview (``ImagePreview/animation``) grows while its file arrives: so do ``frameCount``, ``delays``,
+/// ``data`` and ``info``.
 public final class AnimatedImage: Sendable {
   /// The first frame.
   public let poster: Bitmap
-  /// The facts in the header.
-  public let info: ImageInfo
-  /// The encoded image.
-  public let data: Data
-  /// The duration of each frame, in seconds: ``ImageInfo/frameCount`` values.
-  ///
-  /// Durations of 0.01 s and less become 0.1 s, as in browsers, and none is longer than a million seconds.
-  public let delays: [Double]
+  let file: AnimationFile
   let store: FrameStore
   /// The closure that gives one frame after another; `nil` if they are decoded.
   private let supply: FrameSupply?
 
+  /// The facts in the header.
+  public var info: ImageInfo { file.info }
+  /// The encoded image.
+  public var data: Data { file.data }
+  /// The duration of each frame, in seconds: ``ImageInfo/frameCount`` values.
+  ///
+  /// Durations of 0.01 s and less become 0.1 s, as in browsers, and none is longer than a million seconds.
+  public var delays: [Double] { file.delays }
   /// The number of times that the animation plays; 0 for endless.
   public var loopCount: Int { info.loopCount }
-  /// The number of frames in which no damage was found.
+  /// The number of frames that are there, and in which no damage was found.
   public var frameCount: Int { store.usableCount }
+  /// A Boolean value that indicates whether more frames are to come, since the file is still loading.
+  public var isArriving: Bool { file.isArriving }
   /// The reason why frames are missing, once it was found; `nil` for none.
   public var damage: ImageError? { store.failure }
   /// The size that caches count, in bytes: the encoded image and the first frame.
@@ -70,6 +76,8 @@ public final class AnimatedImage: Sendable {
   }
 
   /// As ``init(_:_:decoders:budget:)``; `queue` decodes the frames.
+  ///
+  /// If `data` are the first bytes of a file that is still loading, `arrived` is the number of its frames that are whole.
   init(
     _ data: Data,
     _ options: DecodeOptions = DecodeOptions(),
@@ -77,30 +85,55 @@ public final class AnimatedImage: Sendable {
     decoders: DecoderRegistry = .standard,
     budget: FrameBudget = .shared,
     queue: WorkQueue = FrameStore.queue,
+    arrived: Int? = nil,
   ) throws(ImageError) {
     var source = try FrameSource(data, options, job, decoders: decoders)
     guard let first = try source.next() else { throw .noSuchFrame(0, of: source.info) }
     poster = first.bitmap
-    (info, delays, self.data, supply) = (source.info, source.delays, data, nil)
+    supply = nil
+    file = AnimationFile(AnimationFile.Contents(data, source.info, source.delays, arrived: arrived))
     var later = options
     later.isCancelled = nil
     // The first frame's decode is over, and so is its share of memory.
     let (laterOptions, laterJob) = (later, DecodeJob(cores: job.cores))
     store = FrameStore(
       poster: poster,
-      count: info.frameCount,
+      file: file,
       sourceByteCount: source.heldByteCount,
       budget: budget,
       queue: queue,
-      open: { () throws(ImageError) in try FrameSource(data, laterOptions, laterJob, decoders: decoders) },
+      open: { (data) throws(ImageError) in try FrameSource(data, laterOptions, laterJob, decoders: decoders) },
     )
   }
+
+  /// Adds bytes of a file that is still loading; blocks while its header is read.
+  ///
+  /// `data` are the file from its beginning, and `arrived` is the number of its frames that are whole; `nil` for the whole
+  /// file.
+  ///
+  /// - Returns: `false` if no more bytes were to come, or these are another file's.
+  /// - Throws: ``ImageError``, as ``DecoderRegistry/info(of:limits:)``.
+  @discardableResult
+  func extend(
+    to data: Data,
+    arrived: Int?,
+    _ limits: DecodeLimits,
+    _ decoders: DecoderRegistry,
+  ) throws(ImageError) -> Bool {
+    guard isArriving else { return false }
+    let info = try decoders.info(of: data, limits: limits)
+    let delays = try decoders.frameDelays(of: data, limits, known: info)
+    return file.grow(AnimationFile.Contents(data, info, delays, arrived: arrived))
+  }
+
+  /// Ends the wait for more of the file; the frames that are there play on.
+  func endArrival() { file.endArrival() }
 
   /// Makes an animation of another's frames, each changed after it is decoded.
   ///
   /// `poster` is the first frame, changed.
   init(_ other: AnimatedImage, poster: Bitmap, change: @escaping FrameChange) {
-    (info, delays, data, self.poster, supply) = (other.info, other.delays, other.data, poster, other.supply)
+    (file, self.poster, supply) = (other.file, poster, other.supply)
     store = FrameStore(other.store, poster: poster, change: change)
   }
 
@@ -108,14 +141,18 @@ public final class AnimatedImage: Sendable {
   ///
   /// Only ``frames(isCancelled:)`` gives them, and only once.
   package init(poster: Bitmap, info: ImageInfo, supply: @escaping FrameSupply) {
-    (self.poster, self.info, self.supply, data) = (poster, info, supply, Data())
-    delays = [Double](repeating: 0, count: info.frameCount)
+    (self.poster, self.supply) = (poster, supply)
+    let delays = [Double](repeating: 0, count: info.frameCount)
+    var contents = AnimationFile.Contents(Data(), info, delays, arrived: nil)
+    contents.frameCount = 1
+    file = AnimationFile(contents)
     store = FrameStore(
       poster: poster,
-      count: 1,
+      file: file,
       sourceByteCount: 0,
       budget: .shared,
-      open: { () throws(ImageError) in throw ImageError(.unsupported, "the frames are another program's") },
+      queue: FrameStore.queue,
+      open: { (_) throws(ImageError) in throw ImageError(.unsupported, "the frames are another program's") },
     )
   }
 
@@ -148,7 +185,12 @@ extension DecoderRegistry {
     guard info.frameCount > 1, info.duration > 0 else { return nil }
     let animation: AnimatedImage
     do throws(ImageError) {
-      animation = try AnimatedImage(data, options, job, decoders: self)
+      // Its views go on where they are.
+      if let arrived = job.arriving?.completed(with: data, options.limits, self) {
+        animation = arrived
+      } else {
+        animation = try AnimatedImage(data, options, job, decoders: self)
+      }
     } catch {
       // The rows of a damaged first frame are a still image.
       guard options.acceptsPartial, error.isDamage else { throw error }

@@ -5,8 +5,8 @@
 /// player plays.
 ///
 /// A frame that is not decoded when it is due is shown as soon as it is, and the later ones wait for it: a slow decoder
-/// slows the animation down and skips nothing. Time during which ``advance(to:)`` was not called, beyond a second, does
-/// not count.
+/// slows the animation down and skips nothing. The same goes for a frame that has not arrived yet. Time during which
+/// ``advance(to:)`` was not called, beyond a second, does not count.
 ///
 /// It is used by one thread or actor at a time.
 public final class AnimationPlayer {
@@ -64,6 +64,19 @@ public final class AnimationPlayer {
   public init(_ image: AnimatedImage) {
     (self.image, bitmap, loopCount) = (image, image.poster, image.loopCount)
     image.store.attach()
+  }
+
+  /// Makes a player that goes on from the position of another player of the same file, such as its preview's.
+  ///
+  /// - Parameters:
+  ///   - image: The animation.
+  ///   - former: The other player. If it is `nil`, or plays another file, the new one begins at the first frame.
+  package convenience init(_ image: AnimatedImage, after former: AnimationPlayer?) {
+    self.init(image)
+    guard let former, former.image.file === image.file, former.frameIndex < image.frameCount else { return }
+    (frameIndex, bitmap, progress, pending) = (former.frameIndex, former.bitmap, former.progress, former.pending)
+    (hasBegun, isFinished, completedLoops) = (former.hasBegun, former.isFinished, former.completedLoops)
+    (loopCount, rate, reducesMotion) = (former.loopCount, former.rate, former.reducesMotion)
   }
 
   deinit {
@@ -155,14 +168,25 @@ public final class AnimationPlayer {
     return bitmap
   }
 
-  /// The time until the next frame is due, by the owner's clock; zero if it is due and not decoded yet.
+  /// The time until the next frame is due, by the owner's clock; zero if it is due and not decoded yet, and a tenth of a
+  /// second if it has not arrived yet.
   ///
   /// `nil` while the animation does not play, or its time stands still. At most a billion seconds.
   public var timeToNextFrame: Duration? {
     guard isPlaying, rate.isFinite, rate > 0 else { return nil }
     // A frame that was sought is due.
     guard pending == nil else { return .zero }
+    if isDue, awaitsArrival { return Self.arrivalInterval }
     return .seconds(min(1e9, max(0, image.delays[frameIndex] - progress) / rate))
+  }
+
+  /// The time after which it looks again whether a frame has arrived.
+  private static let arrivalInterval = Duration.milliseconds(100)
+
+  /// True if the next frame has not arrived yet.
+  private var awaitsArrival: Bool {
+    // In this order, since the last bytes end the arrival.
+    image.isArriving && frameIndex + 1 >= image.frameCount
   }
 
   /// Goes on with the frame that is shown, if the frame that was sought is missing from the file.
@@ -192,6 +216,10 @@ public final class AnimationPlayer {
 
   /// Shows the next frame, whose time has come; returns `false` if there is none yet, or no more.
   private func step() -> Bool {
+    guard !awaitsArrival else {
+      progress = image.delays[frameIndex]
+      return false
+    }
     let isLast = frameIndex + 1 >= image.frameCount
     if isLast, loopCount > 0, completedLoops + 1 >= loopCount {
       completedLoops += 1

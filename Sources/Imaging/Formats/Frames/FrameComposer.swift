@@ -18,7 +18,8 @@ protocol StoredFrames {
 /// The next frame costs what its own pixels cost. Another one starts at the latest frame before it that hides all
 /// others.
 struct FrameComposer {
-  private let frames: any StoredFrames
+  /// The frames, which more of the same may replace.
+  var frames: any StoredFrames
   private let width: Int
   private let height: Int
   private var canvas: FrameCanvas
@@ -62,21 +63,47 @@ struct FrameComposer {
 
 /// The frames of an animation on a canvas that stays from one to the next.
 final class CanvasFrames: FrameReader {
+  /// Reads the frames of a file.
+  typealias Reading = (ByteReader, ImageInfo) -> any StoredFrames
+
   private let info: ImageInfo
-  private let hasAlpha: Bool
+  private let read: Reading
+  private var hasAlpha: Bool
   /// The canvas: RGBA with straight alpha.
   private let memory: ZeroedMemory
   private var composer: FrameComposer
 
-  init(_ frames: any StoredFrames, _ info: ImageInfo, _ limits: DecodeLimits) throws(ImageError) {
+  /// Makes a reader of the frames that `read` reads of `bytes`.
+  init(
+    _ bytes: ByteReader,
+    _ info: ImageInfo,
+    _ limits: DecodeLimits,
+    read: @escaping Reading,
+  ) throws(ImageError) {
     let (width, height) = (info.storedWidth, info.storedHeight)
     try limits.check(heldWidth: width, height: height, format: info.format)
-    guard let first = frames.places.first else { throw frames.ending }
-    self.info = info
-    // One frame with a hole makes all of them straight, so that they are alike.
-    hasAlpha = info.hasAlpha || !first.hides(width, height) || frames.places.contains { $0.disposal != .none }
+    let frames = read(bytes, info)
+    (self.info, self.read) = (info, read)
+    hasAlpha = try Self.hasAlpha(frames, info)
     memory = ZeroedMemory(byteCount: 4 * width * height)
     composer = FrameComposer(frames, on: memory.elements, width: width, height: height)
+  }
+
+  func extend(to bytes: UnsafeRawBufferPointer, _ info: ImageInfo) throws(ImageError) -> Bool {
+    guard (info.storedWidth, info.storedHeight) == (self.info.storedWidth, self.info.storedHeight) else { return false }
+    let frames = unsafe read(ByteReader(bytes), info)
+    hasAlpha = try Self.hasAlpha(frames, info)
+    composer.frames = frames
+    return true
+  }
+
+  /// Returns true if a frame has a hole.
+  ///
+  /// Then all frames have straight alpha, so that they are alike.
+  private static func hasAlpha(_ frames: any StoredFrames, _ info: ImageInfo) throws(ImageError) -> Bool {
+    guard let first = frames.places.first else { throw frames.ending }
+    return info.hasAlpha || !first.hides(info.storedWidth, info.storedHeight)
+      || frames.places.contains { $0.disposal != .none }
   }
 
   func open(_ request: RowRequest) throws(ImageError) -> any RowSource {

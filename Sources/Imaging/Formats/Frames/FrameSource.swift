@@ -32,33 +32,33 @@ public struct FrameSource: ~Copyable, @unchecked Sendable {
   // Sendable, because what it refers to is reached only through it, it cannot be copied, and its functions mutate it.
 
   /// The facts in the header.
-  public let info: ImageInfo
+  public private(set) var info: ImageInfo
   /// The duration of each frame, in seconds: ``ImageInfo/frameCount`` values, 0 for a still image.
   ///
   /// Durations of 0.01 s and less become 0.1 s, as in browsers, and none is longer than a million seconds.
-  public let delays: [Double]
+  public private(set) var delays: [Double]
   /// The index of the frame that ``next()`` returns, counted from 0.
   public private(set) var position: Int
 
   /// True if damage after the first frame ends an encoder's frames and is no error.
   let endsAtDamage: Bool
 
-  private let data: Data
+  private var data: Data
   private let options: DecodeOptions
   private let job: DecodeJob
   private let decoders: DecoderRegistry
   /// The frames that build on one another; `nil` if each is decoded by itself.
-  private let composed: Composed?
+  private var composed: Composed?
   /// The session in which another process decodes the frames.
   private let session: FrameSession
 
   private struct Composed {
     let reader: any FrameReader
     /// The memory that the reader reads from.
-    let bytes: PinnedBytes
+    var bytes: PinnedBytes
     let plan: SamplingPlan
     /// An estimate of the bytes that decoding a frame holds.
-    let byteCount: Int
+    var byteCount: Int
     /// An estimate of the bytes that stay from one frame to the next.
     let heldByteCount: Int
   }
@@ -127,6 +127,25 @@ public struct FrameSource: ~Copyable, @unchecked Sendable {
     }
   }
 
+  /// Goes on with more bytes of the same file, which is still loading; does nothing if there are no more.
+  ///
+  /// The canvas stays. An error leaves the source as it was.
+  package mutating func extend(to more: Data) throws(ImageError) {
+    let growth = more.count - data.count
+    guard growth > 0 else { return }
+    let info = try decoders.info(of: more, limits: options.limits)
+    let delays = try decoders.frameDelays(of: more, options.limits, known: info)
+    if var extended = composed {
+      let pinned = PinnedBytes(more)
+      extended.byteCount = extended.byteCount.addingSaturating(growth)
+      try options.limits.check(memory: extended.byteCount, of: info)
+      let extends = try unsafe extended.reader.extend(to: pinned.bytes, info)
+      extended.bytes = pinned
+      composed = extends ? extended : try Self.open(more, options, decoders).composed
+    }
+    (data, self.info, self.delays) = (more, info, delays)
+  }
+
   /// Decodes the next frame.
   ///
   /// - Returns: The frame; `nil` after the last one.
@@ -176,6 +195,9 @@ public struct FrameSource: ~Copyable, @unchecked Sendable {
     position = index + 1
     return AnimationFrame(bitmap: bitmap, index: index, delay: delays[index])
   }
+
+  /// The number of bytes of the file.
+  package var fileByteCount: Int { data.count }
 
   /// An estimate of the bytes that the source holds, with the file and a frame.
   package var byteCount: Int { composed?.byteCount ?? data.count }

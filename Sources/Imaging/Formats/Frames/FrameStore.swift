@@ -33,8 +33,8 @@ final class FrameStore: Sendable {
     var nextRequest = 0
     /// True while there is an item in the queue, or it runs.
     var isScheduled = false
-    /// The number of frames from the first that can be decoded.
-    var usableCount: Int
+    /// The number of frames from the first in which no damage was found.
+    var soundCount = Int.max
     var failure: ImageError?
     var decodeCount = 0
     /// True if the frame that is decoded now is kept only if a view wants it by then.
@@ -42,26 +42,11 @@ final class FrameStore: Sendable {
     /// The number of frames that players were given since the last jump, each next to the one before.
     var run = 0
     /// The frames that could not be decoded for a reason that may pass.
-    var stalls: [Int: Stall] = [:]
+    var stalls: [Int: FrameStall] = [:]
     /// The number of holdings that the budget was told.
     var holdingCount = 0
 
     var isActive: Bool { !players.isEmpty || !requests.isEmpty }
-
-    init(count: Int) { usableCount = count }
-  }
-
-  /// A pause before another attempt, which doubles with each failure.
-  private struct Stall {
-    static let range = Duration.seconds(1)...(.seconds(64))
-
-    let until: Duration
-    let pause: Duration
-
-    init(after former: Stall?, now: Duration) {
-      pause = min(former.map { $0.pause * 2 } ?? Self.range.lowerBound, Self.range.upperBound)
-      until = now + pause
-    }
   }
 
   /// The number of frames decoded ahead of a player.
@@ -73,7 +58,8 @@ final class FrameStore: Sendable {
   )
 
   private let poster: Bitmap
-  private let open: @Sendable () throws(ImageError) -> FrameSource
+  private let file: AnimationFile
+  private let open: @Sendable (Data) throws(ImageError) -> FrameSource
   private let change: FrameChange?
   private let budget: FrameBudget
   private let queue: WorkQueue
@@ -85,24 +71,24 @@ final class FrameStore: Sendable {
   ///
   /// - Parameters:
   ///   - poster: The first frame.
-  ///   - count: The number of frames.
+  ///   - file: The file, and the number of frames.
   ///   - sourceByteCount: The bytes that the source holds between two frames.
   ///   - budget: The memory for frames.
-  ///   - queue: The queue on which frames are decoded. Defaults to the queue of all animations.
-  ///   - open: Opens the source.
+  ///   - queue: The queue on which frames are decoded.
+  ///   - open: Opens the source of a file.
   ///   - change: Changes a frame that was decoded. Defaults to `nil`, none.
   init(
     poster: Bitmap,
-    count: Int,
+    file: AnimationFile,
     sourceByteCount: Int,
     budget: FrameBudget,
-    queue: WorkQueue = FrameStore.queue,
-    open: @escaping @Sendable () throws(ImageError) -> FrameSource,
+    queue: WorkQueue,
+    open: @escaping @Sendable (Data) throws(ImageError) -> FrameSource,
     change: FrameChange? = nil,
   ) {
-    (self.poster, self.budget, self.queue, self.open, self.change) = (poster, budget, queue, open, change)
-    self.sourceByteCount = sourceByteCount
-    state = Lock(State(count: count))
+    (self.poster, self.file, self.budget, self.queue) = (poster, file, budget, queue)
+    (self.open, self.change, self.sourceByteCount) = (open, change, sourceByteCount)
+    state = Lock(State())
   }
 
   /// Makes a store of another's frames, each changed once more.
@@ -110,7 +96,7 @@ final class FrameStore: Sendable {
     let former = other.change
     self.init(
       poster: poster,
-      count: other.usableCount,
+      file: other.file,
       sourceByteCount: other.sourceByteCount,
       budget: other.budget,
       queue: other.queue,
@@ -119,6 +105,8 @@ final class FrameStore: Sendable {
         try change(former?(bitmap, isCancelled) ?? bitmap, isCancelled)
       },
     )
+    let soundCount = other.state.withLock { $0.soundCount }
+    state.withLock { $0.soundCount = soundCount }
   }
 
   deinit { budget.remove(ObjectIdentifier(self)) }
@@ -126,10 +114,12 @@ final class FrameStore: Sendable {
   // MARK: For the image
 
   /// Opens the frames anew, for one who reads them all; they are not kept here.
-  func openSource() throws(ImageError) -> FrameSource { try open() }
+  func openSource() throws(ImageError) -> FrameSource { try open(file.data) }
   /// The change of each frame after it was decoded.
   var frameChange: FrameChange? { change }
-  var usableCount: Int { state.withLock { $0.usableCount } }
+  /// The number of frames from the first that can be decoded.
+  var usableCount: Int { state.withLock { usableCount($0) } }
+  private func usableCount(_ state: borrowing State) -> Int { min(state.soundCount, file.frameCount) }
   var failure: ImageError? { state.withLock { $0.failure } }
   /// The number of frames that were decoded, each time counted.
   var decodeCount: Int { state.withLock { $0.decodeCount } }
@@ -152,7 +142,7 @@ final class FrameStore: Sendable {
         outcome.resolve(.success(known))
         return 0
       }
-      guard index < state.usableCount else { return nil }
+      guard index < usableCount(state) else { return nil }
       state.nextRequest += 1
       state.requests.append((state.nextRequest, index, outcome))
       return state.nextRequest
@@ -296,7 +286,7 @@ final class FrameStore: Sendable {
 
   /// Returns the frames that players show next: two for each, and more as far as there is room.
   private func ahead(_ state: borrowing State, _ allowance: FrameBudget.Allowance) -> Ahead {
-    let (count, capacity) = (state.usableCount, capacity(allowance))
+    let (count, capacity) = (usableCount(state), capacity(allowance))
     let positions = Set(state.players.values)
     var ahead = Ahead()
     while ahead.depth < min(Self.window, count) {
@@ -313,7 +303,7 @@ final class FrameStore: Sendable {
 
   /// Takes out what no player shows next, if not all frames fit; it is freed without the lock.
   private func evict(_ state: inout State, _ allowance: FrameBudget.Allowance) -> [Bitmap] {
-    guard !state.frames.isEmpty, state.usableCount > capacity(allowance) else { return [] }
+    guard !state.frames.isEmpty, usableCount(state) > capacity(allowance) else { return [] }
     let distances = ahead(state, allowance).distances
     let keys = state.frames.keys.filter { distances[$0] == nil }
     return keys.compactMap { state.frames.removeValue(forKey: $0) }
@@ -328,7 +318,7 @@ final class FrameStore: Sendable {
 
   private func next(_ state: borrowing State, _ allowance: FrameBudget.Allowance) -> Choice? {
     if let request = state.requests.first { return Choice(index: request.index, follows: false) }
-    let count = state.usableCount
+    let count = usableCount(state)
     guard !state.players.isEmpty, state.frames.count + 1 < count else { return nil }
     let ahead = ahead(state, allowance)
     var following: (index: Int, gap: Int)?
@@ -378,7 +368,9 @@ final class FrameStore: Sendable {
     }
     var bitmap: Result<Bitmap, ImageError>
     do throws(ImageError) {
-      if work.source == nil { work.source = try open() }
+      let data = file.data
+      if work.source == nil { work.source = try open(data) }
+      try work.source?.extend(to: data)
       let frame = try work.source?.frame(at: index) { (options, _) in options.isCancelled = isCancelled }
       guard let frame else { throw ImageError(.noSuchFrame, "no frame \(index)") }
       bitmap = .success(try change?(frame.bitmap, isCancelled) ?? frame.bitmap)
@@ -417,11 +409,11 @@ final class FrameStore: Sendable {
       var freed: [Bitmap] = []
       if isLasting {
         // The animation is what comes before.
-        (state.usableCount, state.failure) = (max(1, min(state.usableCount, index)), error)
+        (state.soundCount, state.failure) = (max(1, min(state.soundCount, index)), error)
         let lost = state.frames.keys.filter { $0 >= index }
         freed = lost.compactMap { state.frames.removeValue(forKey: $0) }
       } else if error != nil {
-        state.stalls[index] = Stall(after: state.stalls[index], now: allowance.now)
+        state.stalls[index] = FrameStall(after: state.stalls[index], now: allowance.now)
       } else if case .success(let bitmap) = result {
         state.decodeCount += 1
         state.stalls[index] = nil
@@ -442,9 +434,4 @@ final class FrameStore: Sendable {
     init(_ source: consuming FrameSource?) { self.source = source }
     func take() -> FrameSource? { source.take() }
   }
-}
-
-extension ImageError {
-  /// True if the same frame may be decoded another time, or after another one: the error is no fact of the file.
-  fileprivate var mayPass: Bool { [.overLimit, .outOfTime, .decoderFailed, .cancelled].contains(code) }
 }

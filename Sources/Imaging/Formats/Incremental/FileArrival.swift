@@ -5,6 +5,9 @@ protocol FileArrival: Sendable {
   /// True if a decoder can read the header from the bytes so far.
   var hasHeader: Bool { get }
 
+  /// The frames of an animation that are whole; none of a still image.
+  var frames: ArrivedFrames { get }
+
   /// Continues from the last position; `bytes` are the file from its beginning.
   mutating func advance(_ bytes: ByteReader)
 
@@ -21,7 +24,15 @@ protocol FileArrival: Sendable {
 }
 
 extension FileArrival {
+  var frames: ArrivedFrames { ArrivedFrames() }
   func sufficientByteCount(at scale: Double) -> Int? { nil }
+}
+
+/// The frames at the beginning of an animation that is still loading.
+struct ArrivedFrames: Equatable {
+  var count = 0
+  /// The number of bytes that show that the last of them is whole.
+  var byteCount = 0
 }
 
 /// The visible part of a file that is still loading.
@@ -44,73 +55,94 @@ struct UnknownArrival: FileArrival {
   }
 }
 
-/// PNG: chunks, up to the first with image data.
+/// PNG: chunks, up to the first with image data, or to the end of an animation.
 struct PNGArrival: FileArrival {
   private(set) var hasHeader = false
+  private(set) var frames = ArrivedFrames()
   private var offset = PNGHeader.signature.count
+  private var isAnimated = false
+  private var isInFrame = false
 
   mutating func advance(_ bytes: ByteReader) {
-    while !hasHeader, let length = bytes.bigEndian32(at: offset), bytes.count >= offset + 8 {
-      guard !bytes.matches("IDAT", at: offset + 4) else {
-        hasHeader = true
-        return
+    typealias Chunk = PNGHeader.Chunk
+    while !hasHeader || isAnimated, let length = bytes.bigEndian32(at: offset),
+      let type = bytes.bigEndian32(at: offset + 4)
+    {
+      switch type {
+      case Chunk.acTL: isAnimated = true
+      case Chunk.IDAT: hasHeader = true
+      case Chunk.fcTL, Chunk.IEND:
+        // A frame is whole where something else begins.
+        if isInFrame { frames = ArrivedFrames(count: frames.count + 1, byteCount: offset + 8) }
+        isInFrame = type == Chunk.fcTL
+      default: break
       }
       offset += 12 + Int(length)
     }
   }
 
   func visible(of info: ImageInfo, isAtEighth: Bool) -> VisiblePart {
+    if frames.count > 0 { return .stage(1, byteCount: frames.byteCount) }
     // Photographs are compressed to about half.
     let estimate = info.storedWidth * info.storedHeight * (info.hasAlpha ? 4 : 3) / 2
     return .rows(isInterlaced: !info.streamsRows, estimate: estimate)
   }
 }
 
-/// WebP: chunks, up to the picture's chunk.
+/// WebP: chunks, up to the picture's chunk, or to the end of an animation.
 struct WebPArrival: FileArrival {
   private(set) var hasHeader = false
+  private(set) var frames = ArrivedFrames()
   private var offset = 12
   private var fileLength = 0
   private var isAnimated = false
   private var lacksOrientation = false
 
   mutating func advance(_ bytes: ByteReader) {
-    while !hasHeader, let type = bytes.ascii(at: offset, count: 4), let length = bytes.littleEndian32(at: offset + 4) {
+    while !hasHeader || isAnimated, let type = bytes.ascii(at: offset, count: 4),
+      let length = bytes.littleEndian32(at: offset + 4)
+    {
       // A frame header has at most ten bytes.
       let body = bytes.slice(offset + 8, 10)
+      let end = offset + 8 + Int(length)
       switch type {
       case "VP8 ", "VP8L", "ANMF":
         guard body.count == min(10, Int(length)) else { return }
         fileLength = Int(bytes.littleEndian32(at: 4) ?? 0) + 8
         isAnimated = isAnimated || type == "ANMF"
         hasHeader = true
+        guard type == "ANMF" else { break }
+        guard bytes.count >= end else { return }
+        frames = ArrivedFrames(count: frames.count + 1, byteCount: end)
       case "VP8X":
         guard let flags = body.byte(at: 0) else { return }
         isAnimated = flags & 0x02 != 0
         lacksOrientation = flags & 0x08 != 0
       case "EXIF":
-        guard bytes.count >= offset + 8 + Int(length) else { return }
+        guard bytes.count >= end else { return }
         lacksOrientation = false
       default: break
       }
-      offset += 8 + Int(length) + Int(length & 1)
+      offset = end + Int(length & 1)
     }
   }
 
   func visible(of info: ImageInfo, isAtEighth: Bool) -> VisiblePart {
-    // libwebp opens only whole animations. EXIF, which has the orientation, follows the picture.
-    isAnimated || lacksOrientation ? .nothing : .rows(isInterlaced: false, estimate: fileLength)
+    // EXIF, which has the orientation, follows the picture.
+    if lacksOrientation { return .nothing }
+    guard isAnimated else { return .rows(isInterlaced: false, estimate: fileLength) }
+    return frames.count > 0 ? .stage(1, byteCount: frames.byteCount) : .nothing
   }
 }
 
-/// GIF: blocks, up to the end of the first frame.
+/// GIF: blocks, up to the end of the last frame.
 struct GIFArrival: FileArrival {
   private(set) var hasHeader = false
+  private(set) var frames = ArrivedFrames()
   private var offset = 0
   private var isInSubBlocks = false
   private var isInterlaced = false
   private var isInFrame = false
-  private var endOfFrame: Int?
   private var isBehindFrame = false
 
   mutating func advance(_ bytes: ByteReader) {
@@ -118,21 +150,19 @@ struct GIFArrival: FileArrival {
       guard let packed = bytes.byte(at: 10) else { return }
       offset = 13 + Self.paletteLength(packed)
     }
-    while !isBehindFrame, let byte = bytes.byte(at: offset) {
+    while let byte = bytes.byte(at: offset) {
       if isInSubBlocks {
         offset += 1 + Int(byte)
         guard byte == 0 else { continue }
-        isInSubBlocks = false
-        if isInFrame { endOfFrame = offset }
-      } else if endOfFrame != nil {
-        isBehindFrame = byte != Self.trailer
-        return
-      } else if byte == Self.image {
+        if isInFrame { frames = ArrivedFrames(count: frames.count + 1, byteCount: offset) }
+        (isInSubBlocks, isInFrame) = (false, false)
+        continue
+      }
+      if frames.count > 0, byte != Self.trailer { isBehindFrame = true }
+      if byte == Self.image {
         guard let packed = bytes.byte(at: offset + 9) else { return }
-        isInterlaced = packed & 0x40 != 0
-        hasHeader = true
-        isInFrame = true
-        isInSubBlocks = true
+        if !hasHeader { isInterlaced = packed & 0x40 != 0 }
+        (hasHeader, isInFrame, isInSubBlocks) = (true, true, true)
         offset += 10 + Self.paletteLength(packed) + 1
       } else if byte == Self.extensionBlock {
         isInSubBlocks = true
@@ -145,7 +175,7 @@ struct GIFArrival: FileArrival {
 
   func visible(of info: ImageInfo, isAtEighth: Bool) -> VisiblePart {
     // After a still picture nothing follows that is worth a preview.
-    if isBehindFrame, let endOfFrame { return .stage(1, byteCount: endOfFrame) }
+    if isBehindFrame { return .stage(1, byteCount: frames.byteCount) }
     return .rows(isInterlaced: isInterlaced, estimate: info.storedWidth * info.storedHeight / 2)
   }
 

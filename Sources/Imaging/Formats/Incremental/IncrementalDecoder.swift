@@ -17,12 +17,14 @@ public import VitrineRuntime
 ///
 /// Previews show the first frame:
 /// - A progressive JPEG and an interlaced PNG or GIF show the whole picture, from coarse to fine.
-/// - An animated GIF shows its first frame once that is complete.
+/// - An animated GIF, PNG or WebP shows its first frame once that is complete. With ``DecodeOptions/animates`` it plays
+///   from its second frame on, and goes on as the rest arrives: see ``ImagePreview/animation``.
 /// - Other PNG, GIF and JPEG files, still WebP and formats that only a decoder of yours knows show the rows so far, if
 ///   ``PreviewPolicy/showsRows`` is set.
 /// - Other formats have no previews.
 ///
-/// A decoder is a value: a copy is independent, and may be passed to another thread. Memory: the bytes so far.
+/// A decoder is a value: a copy is independent, and may be passed to another thread. Only an animation that plays already
+/// is the same one, and follows the decoder whose bytes it got first. Memory: the bytes so far.
 public struct IncrementalDecoder: Sendable {
   /// The result of appending bytes.
   public enum Status: Hashable, Sendable {
@@ -68,6 +70,8 @@ public struct IncrementalDecoder: Sendable {
   private var lastByteCount = 0
   private var hasTriedThumbnail = false
   private var hasTriedScans = false
+  /// The animation that plays while the file arrives; `nil` before a second frame is there.
+  package private(set) var animation: ArrivingAnimation?
 
   /// The number of bytes that identify all formats but SVG.
   private static let signatureLength = 32
@@ -133,13 +137,22 @@ public struct IncrementalDecoder: Sendable {
   /// - Throws: ``ImageError``, as ``DecoderRegistry/decode(_:_:)``.
   public func image() throws(ImageError) -> ImageContainer {
     if let failure { throw failure }
-    return try decoders.decode(data, options)
+    var job = DecodeJob()
+    job.arriving = animation
+    return try decoders.decode(data, options, job)
   }
 
   /// Returns the preview that ``preview()`` would decode, to be decoded elsewhere while bytes arrive.
   ///
   /// It counts as shown.
   package mutating func takePreview() -> PendingPreview? {
+    if let frames = dueFrames {
+      let arriving = animation ?? ArrivingAnimation()
+      (animation, lastByteCount) = (arriving, frames.byteCount)
+      var preview = pending(data.prefix(lastByteCount), .preview)
+      preview.animation = (arriving, frames.count)
+      return preview
+    }
     guard let due else { return nil }
     attempts += 1
     (stage, lastByteCount) = due
@@ -193,7 +206,7 @@ public struct IncrementalDecoder: Sendable {
     } else {
       advance()
     }
-    return due == nil ? .needsMore : .previewReady
+    return dueFrames == nil && due == nil ? .needsMore : .previewReady
   }
 
   private mutating func readHeader() throws(ImageError) {
@@ -234,11 +247,25 @@ public struct IncrementalDecoder: Sendable {
     arrival = following
   }
 
+  /// The frames with which an animation begins or goes on.
+  private var dueFrames: ArrivedFrames? {
+    guard options.animates, options.frame == 0, options.region == nil, policy.limit > 0, info != nil,
+      let frames = arrival?.frames, frames.count > 1
+    else { return nil }
+    guard animation != nil else { return data.count < policy.interval || isNearlyWhole ? nil : frames }
+    // The header is read again each time.
+    return frames.byteCount > lastByteCount + max(policy.interval, lastByteCount / 8) ? frames : nil
+  }
+
+  /// True if the image itself is about to arrive.
+  private var isNearlyWhole: Bool { expectedByteCount.map { data.count > $0 / 4 * 3 } ?? false }
+
   /// The stage and the bytes of the preview that can be made now.
   private var due: (stage: Int, byteCount: Int)? {
-    guard let info, let arrival, options.frame == 0, attempts < policy.limit else { return nil }
+    guard let info, let arrival, options.frame == 0, attempts < policy.limit, animation == nil, !isNearlyWhole else {
+      return nil
+    }
     let count = data.count
-    if let expectedByteCount, count > expectedByteCount / 4 * 3 { return nil }
     guard count - lastByteCount >= policy.interval else { return nil }
     switch arrival.visible(of: info, isAtEighth: scale <= 1 / 8) {
     case .nothing: return nil

@@ -232,13 +232,15 @@ private struct Stage {
 
   func store(_ frames: ScriptedFrames, sourceByteCount: Int = 0, change: FrameChange? = nil) throws -> FrameStore {
     let decoders = DecoderRegistry([frames])
+    let first = try decoders.decode(StubDecoder.file)
+    let delays = try decoders.frameDelays(of: StubDecoder.file)
     return FrameStore(
-      poster: try decoders.decode(StubDecoder.file).bitmap,
-      count: frames.count,
+      poster: first.bitmap,
+      file: AnimationFile(AnimationFile.Contents(StubDecoder.file, first.info, delays, arrived: nil)),
       sourceByteCount: sourceByteCount,
       budget: budget,
       queue: queue,
-      open: { () throws(ImageError) in try FrameSource(StubDecoder.file, decoders: decoders) },
+      open: { (file) throws(ImageError) in try FrameSource(file, decoders: decoders) },
       change: change,
     )
   }
