@@ -27,6 +27,7 @@ if [[ " ${products[*]} " == *" vitrine "* ]]; then
     "644:Desktop/vitrine.thumbnailer.in:share/thumbnailers/vitrine.thumbnailer"
     "644:Desktop/vitrine.xml:share/mime/packages/vitrine.xml"
     "644:vitrine man:share/man/man1/vitrine.1"
+    "644:Desktop/vitrine-codecs.1:share/man/man1/vitrine-codecs.1"
     "644:vitrine completions bash:share/bash-completion/completions/vitrine"
     "644:vitrine completions zsh:share/zsh/site-functions/_vitrine"
     "644:vitrine completions fish:share/fish/vendor_completions.d/vitrine.fish"
@@ -39,6 +40,7 @@ fi
 if [[ " ${products[*]} " == *" vitrine-gallery "* ]]; then
   files+=(
     "644:Desktop/$id.desktop.in:share/applications/$id.desktop"
+    "644:Desktop/vitrine-gallery.1:share/man/man1/vitrine-gallery.1"
     "644:Desktop/$id.svg:share/icons/hicolor/scalable/apps/$id.svg"
     "644:Desktop/$id.metainfo.xml.in:share/metainfo/$id.metainfo.xml"
   )
@@ -50,6 +52,7 @@ fi
 if [[ " ${products[*]} " == *" vitrine-server "* ]]; then
   files+=(
     "644:Desktop/vitrine-server.service.in:lib/systemd/system/vitrine-server.service"
+    "644:Desktop/vitrine-server.8:share/man/man8/vitrine-server.8"
     "644:Desktop/vitrine-server.socket:lib/systemd/system/vitrine-server.socket"
   )
 fi

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Builds all tests and runs them: those of widgets on a virtual display, beside the others.
+# Builds all tests and runs them: those of widgets on a virtual display, beside the others. `test.sh build` only builds them.
 source "$(dirname "$0")/lib/common.sh"
 source Scripts/lib/tests.sh
 setup test
 build_tests
+[ "${1:-}" != build ] || exit 0
 limited=(Scripts/lib/limited.sh 1500)
 [ "$(uname)" = Linux ] || { swift_tests; exit; }
 log=$(mktemp)

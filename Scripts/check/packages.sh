@@ -106,6 +106,7 @@ use_server() {
   # shellcheck disable=SC2016
   check "its settings are for root alone, and each of them is a comment" inside sh -c '
     [ "$(stat -c "%a %U" /etc/vitrine-server.conf)" = "640 root" ] && ! grep -v "^#" /etc/vitrine-server.conf | grep .'
+  check "it has a manual page" inside test -s /usr/share/man/man8/vitrine-server.8.gz
   check "its unit is valid" systemd-analyze verify --man=no --root="$root" vitrine-server.service
   inside install -d -o vitrine-server /var/cache/vitrine-server
   chroot "$root" setpriv --reuid "${user%:*}" --regid "${user#*:}" --clear-groups --no-new-privs env -i PATH=/usr/bin \
@@ -125,6 +126,7 @@ use_server() {
 use_gallery() {
   check "the gallery's entry names a program that is there" inside sh -c '
     test -x "$(sed -n "s/^TryExec=//p" /usr/share/applications/io.github.vitrine.Gallery.desktop)"'
+  check "it has a manual page" inside test -s /usr/share/man/man1/vitrine-gallery.1.gz
   desktop-file-validate "$root/usr/share/applications/io.github.vitrine.Gallery.desktop" || failed=1
   # The display is reached through the network's namespace, which the system shares.
   # shellcheck disable=SC2016
