@@ -62,13 +62,16 @@ struct OutputPlan {
   /// In a folder, no name is returned twice in a run.
   mutating func name(for source: Source, _ format: ImageFormat) -> ByteString {
     guard isFolder else { return path }
-    let stem = source.stem
-    let first = Self.name(stem, ".\(format.fileExtension)")
+    let (stem, own) = (source.stem, source.fileExtension)
+    // A file that is stored as it came keeps its extension, such as a camera maker's.
+    let isKept = !ImageFormat.written.contains(format) && format.fileExtensions.contains(own)
+    let ending = isKept ? own : format.fileExtension
+    let first = Self.name(stem, ".\(ending)")
     var name = first
     while !given.insert(name).inserted {
       let number = numbers[first, default: 1] + 1
       numbers[first] = number
-      name = Self.name(stem, "-\(number).\(format.fileExtension)")
+      name = Self.name(stem, "-\(number).\(ending)")
     }
     return path.ends(with: "/") ? path + name : path + "/" + name
   }

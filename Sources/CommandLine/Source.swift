@@ -50,9 +50,22 @@ enum Source: Hashable {
   var stem: ByteString {
     switch self {
     case .standardInput: "image"
-    case .file(let path): Self.stem(of: path.lastComponent)
-    case .url(let url):
-      Self.safeName(Self.stem(of: object.map { ByteString($0.key).lastComponent } ?? Self.lastComponent(of: url)))
+    case .file: Self.stem(of: lastComponent)
+    case .url: Self.safeName(Self.stem(of: lastComponent))
+    }
+  }
+
+  /// The extension of the last component of the path, in lower case; empty if there is none.
+  var fileExtension: String {
+    let rest = lastComponent.bytes.dropFirst(Self.stem(of: lastComponent).bytes.count + 1)
+    return String(decoding: rest, as: UTF8.self).lowercased()
+  }
+
+  private var lastComponent: ByteString {
+    switch self {
+    case .standardInput: ""
+    case .file(let path): path.lastComponent
+    case .url(let url): object.map { ByteString($0.key).lastComponent } ?? Self.lastComponent(of: url)
     }
   }
 

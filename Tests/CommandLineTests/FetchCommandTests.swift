@@ -39,6 +39,18 @@ struct FetchCommandTests {
     #expect(json.map { $0["output"] as? String } == names.map { "out/\($0)" })
   }
 
+  /// A format may have many extensions, such as those of the makers of cameras, and a name that says something else none.
+  @Test
+  func whatIsOnlyReadKeepsItsOwnExtensionIfItIsOneOfItsFormat() async throws {
+    for name in ["scan.tif", "scan.TIF", "scan.tiff", "scan.jpg", "scan"] {
+      server.route("/\(name)", Photograph.response(try Fixture.data("lzw.tiff")))
+      let outcome = try await tool.run("fetch", "--no-cache", "-o", "out-\(name)/", server.url("/\(name)"))
+      #expect(outcome.status == 0)
+      let isOwn = name.lowercased().hasSuffix(".tif")
+      #expect(try tool.files("out-\(name)") == [isOwn ? "scan.tif" : "scan.tiff"])
+    }
+  }
+
   @Test
   func everyMemberOfTheContractIsThere() async throws {
     let file = try Bitmap.gradient(width: 30, height: 20).encoded(as: .png)
