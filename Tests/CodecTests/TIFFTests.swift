@@ -52,6 +52,21 @@ struct TIFFTests {
     #expect([bitmap[0, 0].x, bitmap[1, 0].y, bitmap[0, 1].z, bitmap[1, 1].x] == [10, 80, 160, 250])
   }
 
+  @Test(arguments: [1, 4, 7])
+  func fieldsOfIPTCAndXMPAreRead(type: Int) throws {
+    let iptc: [UInt8] = [0x1C, 2, 5, 0, 6] + Array("Harbor".utf8) + [0]
+    let packet = Array("<x:xmpmeta xmlns:x=\"adobe:ns:meta/\"/>".utf8)
+    let start = Self.file(tags: [(700, 1, 0, 0), (33_723, type, 0, 0)]).count
+    let tags = [(700, 1, packet.count, start + iptc.count), (33_723, type, type == 4 ? 3 : 12, start)]
+    let file = Self.file(tags: tags.map { (tag: $0.0, type: $0.1, count: $0.2, value: $0.3) }) + iptc + packet
+
+    let metadata = try registry.metadata(of: file)
+
+    #expect(metadata.texts.map { "\($0.name)=\($0.text)" } == ["IPTC:ObjectName=Harbor"])
+    #expect(metadata.xmp == Data(packet))
+    for count in 8..<file.count { _ = try? registry.metadata(of: file.prefix(count)) }
+  }
+
   @Test
   func pagesHaveSizesOfTheirOwn() throws {
     let file = try Fixture.data("pages.tiff")

@@ -44,6 +44,18 @@ public struct TIFFDecoder: ImageDecoder, VitrineDecoder {
     return try unsafe TIFFReader(bytes, directories.pages[frame], limits).info(frameCount: info.frameCount, limits)
   }
 
+  /// Reads XMP, IPTC and the profile of the first page; of BigTIFF the profile only.
+  public func metadata(
+    of bytes: UnsafeRawBufferPointer,
+    _ info: ImageInfo,
+    limits: DecodeLimits,
+  ) throws(ImageError) -> ImageMetadata {
+    var metadata = ImageMetadata()
+    metadata.colorProfile = info.colorProfile
+    unsafe metadata.read(tiff: ByteReader(bytes), limit: limits.metadataByteCount)
+    return metadata
+  }
+
   /// The largest copy of a page that is decoded in its place, in pixels; it is decoded as a whole, to know that it can be.
   private static let largestCopy = 1 << 22
 

@@ -169,6 +169,7 @@ extension AnswerFields {
     try code(&metadata.exif, "EXIF", limit: limit)
     try code(&metadata.xmp, "XMP", limit: limit)
     try code(&metadata.extendedXMP, "extended XMP", limit: limit)
+    try code(&metadata.iptc, "IPTC", limit: limit)
     var profile = metadata.colorProfile?.data
     try code(&profile, "profile", limit: limit)
     metadata.colorProfile = profile.map { ColorProfile(data: $0) }

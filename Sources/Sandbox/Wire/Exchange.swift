@@ -72,7 +72,7 @@ package enum MemoryRole: Int, CaseIterable, Sendable {
 /// The first message of a worker.
 package struct Hello: Equatable, Sendable {
   /// The version of the wire, which changes with any message, and with the kinds of workers.
-  package static let version = 7
+  package static let version = 8
 
   package var version = Hello.version
   /// The layers of confinement that the system lacks.

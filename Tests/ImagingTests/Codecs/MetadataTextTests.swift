@@ -49,3 +49,86 @@ struct MetadataTextTests {
     #expect(Self.texts(nil).isEmpty)
   }
 }
+
+/// Fields of IPTC, made by hand.
+struct IPTCTests {
+  private static func field(_ number: UInt8, _ content: [UInt8], record: UInt8 = 2) -> [UInt8] {
+    [0x1C, record, number] + .big16(content.count) + content
+  }
+
+  private static func resource(_ number: Int, _ content: [UInt8], name: [UInt8] = [0, 0]) -> [UInt8] {
+    .text("8BIM") + .big16(number) + name + .big32(content.count) + content + (content.count % 2 == 1 ? [0] : [])
+  }
+
+  private static func jpeg(_ resources: [UInt8]) throws -> Data {
+    try Fixture.data("baseline-420.jpg").withJPEGSegment(0xED, .text("Photoshop 3.0\0") + resources)
+  }
+
+  private static func texts(_ file: Data) throws -> [String] {
+    try DecoderRegistry.standard.metadata(of: file).texts.map { "\($0.name)=\($0.text)" }
+  }
+
+  private static let utf8 = field(90, [0x1B, 0x25, 0x47], record: 1)
+  private static let fields =
+    utf8 + field(5, .text("Harbour")) + field(25, .text("sea")) + field(200, .text("own")) + field(25, .text("Zoë"))
+    + field(116, .text("© Zoë")) + field(90, .text("Kiel\0"))
+
+  @Test
+  func fieldsOfAJPEGAreListedByTheirNames() throws {
+    let file = try Self.jpeg(Self.resource(0x03ED, [1, 2, 3], name: [3, 65, 66, 67]) + Self.resource(0x0404, Self.fields))
+
+    #expect(
+      try Self.texts(file) == [
+        "IPTC:ObjectName=Harbour", "IPTC:Keywords=sea; Zoë", "IPTC:CopyrightNotice=© Zoë", "IPTC:City=Kiel",
+      ]
+    )
+  }
+
+  @Test
+  func resourcesMayGoOnInTheNextSegment() throws {
+    let resources = Self.resource(0x0404, Self.fields)
+    let file = try Self.jpeg(Array(resources.dropFirst(40)))
+      .withJPEGSegment(0xED, .text("Photoshop 3.0\0") + resources.prefix(40))
+
+    #expect(try Self.texts(file).count == 4)
+  }
+
+  @Test
+  func bytesThatAreNotUTF8AreLatin1() throws {
+    let file = try Self.jpeg(Self.resource(0x0404, Self.field(80, [0x5A, 0x6F, 0xEB]) + Self.field(85, .text("ö"))))
+
+    #expect(try Self.texts(file) == ["IPTC:Byline=Zoë", "IPTC:BylineTitle=ö"])
+  }
+
+  @Test(arguments: [
+    field(5, .text("a")) + [0x1C, 2, 25, 0x7F, 0xFF, 65], field(5, .text("a")) + [0x1C, 2],
+    field(5, .text("a")) + [0x1C, 2, 25, 0x80, 4, 0xFF, 0xFF, 0xFF, 0xFF, 65],
+    field(5, .text("a")) + [0x1C, 2, 25, 0xFF, 0xFF, 65], field(5, .text("a")) + [0, 0, 0],
+    [0x1C, 2, 202, 0x80, 4, 0, 0, 0, 2, 9, 9] + field(5, .text("a")), field(5, .text("\u{1}a\u{7F}")) + field(90, []),
+  ])
+  func fieldsBeforeADamagedOneAreListed(fields: [UInt8]) throws {
+    #expect(try Self.texts(Self.jpeg(Self.resource(0x0404, fields))) == ["IPTC:ObjectName=a"])
+  }
+
+  @Test
+  func resourcesThatAreCutHaveWhatIsThere() throws {
+    let resources = Self.resource(0x0404, Self.fields)
+
+    for count in 0..<resources.count { _ = try Self.texts(Self.jpeg(Array(resources.prefix(count)))) }
+    for offset in 0..<resources.count {
+      for byte: UInt8 in [0, 0x1C, 0x7F, 0x80, 0xFF] {
+        var spoiled = resources
+        spoiled[offset] = byte
+        #expect(try Self.texts(Self.jpeg(spoiled)).count <= 4)
+      }
+    }
+  }
+
+  @Test
+  func manyFieldsHaveALimit() throws {
+    let many = [[UInt8]](repeating: Self.field(25, [UInt8](repeating: 0x61, count: 100)), count: 500).flatMap(\.self)
+    let texts = try Self.texts(Self.jpeg(Self.resource(0x0404, many)))
+
+    #expect(texts.count == 1 && texts[0].count == "IPTC:Keywords=".count + 600)
+  }
+}

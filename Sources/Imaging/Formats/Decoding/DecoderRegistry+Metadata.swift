@@ -3,8 +3,8 @@ public import VitrineRuntime
 extension DecoderRegistry {
   /// Reads a file's metadata without decoding a pixel: EXIF, XMP and the colour profile.
   ///
-  /// JPEG, PNG, WebP and GIF have all three. For other formats the result has the profile, if the header's
-  /// ``ImageInfo`` has one. Metadata larger than ``DecodeLimits/metadataByteCount`` is left out. Blocks until done.
+  /// JPEG, PNG, WebP and GIF have all three, TIFF has XMP and the profile. For other formats the result has the profile, if
+  /// the header's ``ImageInfo`` has one. Metadata larger than ``DecodeLimits/metadataByteCount`` is left out. Blocks until done.
   ///
   /// - Throws: ``ImageError``, as ``info(of:limits:)``.
   public func metadata(of data: Data, limits: DecodeLimits = DecodeLimits()) throws(ImageError) -> ImageMetadata {

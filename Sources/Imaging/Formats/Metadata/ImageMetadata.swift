@@ -10,6 +10,8 @@ public struct ImageMetadata: Sendable, Hashable {
   public var xmp: Data?
   /// The part of XMP that did not fit into one segment of a JPEG file: a second packet.
   public var extendedXMP: Data?
+  /// The fields of IPTC as they are stored; they are listed, and not written.
+  package var iptc: Data?
   /// The ICC profile.
   public var colorProfile: ColorProfile?
   /// The common fields of ``exif``; all `nil` without it.

@@ -13,7 +13,12 @@ enum JPEGMetadata {
   static func read(_ bytes: ByteReader, limit: Int) -> ImageMetadata {
     var metadata = ImageMetadata()
     var pieces: [(guid: String, length: Int, offset: Int, content: ByteReader)] = []
-    for case (1, _, let segment) in segments(bytes) {
+    var resources: [UInt8] = []
+    for (number, _, segment) in segments(bytes) {
+      if number == 13, segment.starts(with: IPTC.resourceName), resources.count + segment.count <= limit {
+        resources += segment.slice(IPTC.resourceName.count, segment.count).copy()
+      }
+      guard number == 1 else { continue }
       if metadata.exif == nil, EXIF.isMarked(segment), segment.count - 6 <= limit {
         metadata.exif = Data(segment.slice(6, segment.count).copy())
       } else if metadata.xmp == nil, segment.starts(with: xmpName), segment.count <= limit {
@@ -26,6 +31,7 @@ enum JPEGMetadata {
         pieces.append((guid, Int(length), Int(offset), segment.slice(start + 40, segment.count)))
       }
     }
+    metadata.iptc = Data(resources).reading { IPTC.fields(ofResources: $0).map { Data($0.copy()) } }
     // The first packet names the extension that belongs to it.
     guard let xmp = metadata.xmp,
       let guid = Set(pieces.map(\.guid)).first(where: { xmp.firstRange(of: Data($0.utf8)) != nil })

@@ -10,12 +10,18 @@ extension ImageMetadata {
   /// The maximum number of fields of each kind, and of characters of a value.
   private static let (countLimit, lengthLimit) = (300, 600)
 
-  /// Returns all fields of EXIF in their order, and the properties of XMP by name, without the place where the picture was taken.
+  /// Returns all fields of EXIF and IPTC in their order, and the properties of XMP by name, without the coordinates of the
+  /// place where the picture was taken.
   ///
   /// Notes of makers, thumbnails and binary values are left out. Complexity: O(bytes).
   package var texts: [Text] {
     var all: [Text] = []
     exif?.reading { if let block = TIFFBlock($0) { all += Self.texts(block) } }
+    iptc?.reading { records in
+      for (name, values) in IPTC.texts(records, limit: Self.lengthLimit) {
+        all.append(Text(name: "IPTC:\(name)", text: String(values.joined(separator: "; ").prefix(Self.lengthLimit))))
+      }
+    }
     for (name, values) in (xmp.flatMap { XMP.texts(in: $0) } ?? [:]).sorted(by: { $0.key < $1.key }) {
       // A name of an unknown namespace has that before it.
       let short = name.hasPrefix("{") ? String(name[(name.lastIndex(of: ":") ?? name.startIndex)...].dropFirst()) : name
