@@ -188,6 +188,13 @@ public final class Widget: GTKObject {
     unsafe (Int(gtk_widget_get_width(pointer)), Int(gtk_widget_get_height(pointer)))
   }
 
+  /// The least width in points that the widget and its children ask for.
+  package var minimumWidth: Int {
+    var minimum: gint = 0
+    unsafe gtk_widget_measure(pointer, GTK_ORIENTATION_HORIZONTAL, -1, &minimum, nil, nil, nil)
+    return Int(minimum)
+  }
+
   /// The number of device pixels in a point.
   public var scale: Int { unsafe Int(gtk_widget_get_scale_factor(pointer)) }
 

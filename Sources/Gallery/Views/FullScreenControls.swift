@@ -27,6 +27,8 @@ final class FullScreenControls {
       (.fullscreen, "view-restore-symbolic"),
     ]
     let buttons = commands.map { command, icon in Widget.button(icon: icon, command.title, action: command.action) }
+    // After a click, keys are still for the photograph.
+    for button in buttons { button.set("focus-on-click", false) }
     title.set("ellipsize", PANGO_ELLIPSIZE_MIDDLE)
     title.set("max-width-chars", 50)
     let row = Widget.box(GTK_ORIENTATION_HORIZONTAL, spacing: 6, buttons).aligned(GTK_ALIGN_CENTER)

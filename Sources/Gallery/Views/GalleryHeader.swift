@@ -6,17 +6,33 @@ import VitrineGalleryModel
 @MainActor
 @safe
 final class GalleryHeader {
+  /// Called when the menu closes and would keep the keyboard.
+  var onMenuClosed: () -> Void = {}
+  /// The bar, in a view that is as narrow as the window.
   let widget: Widget
+  private let menu = Widget(of: gtk_menu_button_get_type())
+  private let bar = Widget(of: gtk_header_bar_get_type())
+  /// The buttons that a narrow window has in the menu only, the first to go first.
+  private let optional: [[Widget]]
+  private var fitting: Repeating?
+  private var closing: Repeating?
+  private var shownPage: GalleryWindow.Page?
   private let gridButtons: [Widget]
   private let photoButtons: [Widget]
 
   init(title: Widget, subtitle: Widget, isForDevelopers: Bool) {
-    widget = Widget(of: gtk_header_bar_get_type())
+    widget = .scrolled(bar, horizontal: GTK_POLICY_EXTERNAL)
+    for property in ["propagate-natural-width", "propagate-natural-height"] { widget.set(property, true) }
+    widget.set("vscrollbar-policy", GTK_POLICY_NEVER)
     for label in [title, subtitle] { label.set("ellipsize", PANGO_ELLIPSIZE_MIDDLE) }
+    title.set("width-chars", 8)
     let titles = Widget.box(GTK_ORIENTATION_VERTICAL, [title, subtitle]).aligned(GTK_ALIGN_FILL, GTK_ALIGN_CENTER)
-    widget.set("title-widget", titles)
+    bar.set("title-widget", titles)
     func button(_ command: Command, _ icon: String, isToggle: Bool = false) -> Widget {
-      .button(icon: icon, command.title, action: command.action, isToggle: isToggle)
+      let button = Widget.button(icon: icon, command.title, action: command.action, isToggle: isToggle)
+      // After a click, keys are still for the pictures.
+      button.set("focus-on-click", false)
+      return button
     }
     let open = button(.open, "folder-open-symbolic")
     let up = button(.up, "go-up-symbolic")
@@ -29,20 +45,48 @@ final class GalleryHeader {
     let larger = button(.zoomIn, "zoom-in-symbolic")
     gridButtons = [open, up, search]
     photoButtons = [back, previous, next]
-    for child in [open, up, back, previous, next] { widget.add(child) }
-    let menu = Widget(of: gtk_menu_button_get_type())
+    optional = [[smaller, larger], [info]]
+    for child in [open, up, back, previous, next] { bar.add(child) }
     menu.set("icon-name", "open-menu-symbolic")
     menu.set("tooltip-text", translated("Menu"))
     menu.set("primary", true)
     menu.setAccessibleName(translated("Menu"))
     menu.set("menu-model", GalleryMenu.make(isForDevelopers: isForDevelopers))
-    for child in [menu, info, search, larger, smaller] { widget.addAtEnd(child) }
+    menu.object("popover")?.on("closed") { [weak self] in
+      // GTK gives the keyboard to the button with its next frame.
+      self?.closing = Repeating(every: 100) { [weak self] in
+        if let self, self.menu.hasFocusWithin { onMenuClosed() }
+        return false
+      }
+    }
+    for child in [menu, info, search, larger, smaller] { bar.addAtEnd(child) }
+    widget.object("hadjustment")?.on("notify::page-size") { [weak self] in self?.fitLater() }
+  }
+
+  /// Shows the buttons for which the window is wide enough; the bar would forget a change during its layout.
+  private func fitLater() {
+    fitting = Repeating(every: 0) { [weak self] in
+      self?.fit()
+      return false
+    }
+  }
+
+  private func fit() {
+    let width = widget.size.width
+    guard width > 0 else { return }
+    for button in optional.joined() { button.isShown = true }
+    for group in optional where bar.minimumWidth > width {
+      for button in group { button.isShown = false }
+    }
   }
 
   /// Shows the buttons of a page.
   func update(_ page: GalleryWindow.Page) {
+    guard page != shownPage else { return }
+    shownPage = page
     for button in gridButtons { button.isShown = page != .photo }
     for button in photoButtons { button.isShown = page == .photo }
+    fitLater()
   }
 }
 
@@ -57,9 +101,9 @@ enum GalleryMenu {
       [.trash, .delete, .undo],
     ])
     let view = make([
-      [.zoomFit, .zoomActual, .zoomDouble],
+      [.zoomIn, .zoomOut, .zoomFit, .zoomActual, .zoomDouble],
       [.pause, .previousFrame, .nextFrame],
-      [.slideshow, .fullscreen],
+      [.info, .slideshow, .fullscreen],
     ])
     let edit = make([[.rotateLeft, .rotateRight, .flipHorizontally, .flipVertically], [.crop, .saveTurn]])
     let submenus = Menu()

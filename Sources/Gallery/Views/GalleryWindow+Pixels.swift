@@ -82,7 +82,7 @@ extension GalleryWindow {
   func saveAs() {
     guard let item = subjects.first else { return }
     let request = written(item)
-    SaveDialog.choose(in: window, name: item.name) { [weak self] wish in
+    SaveDialog.choose(in: window, name: item.name, folder: item.folder) { [weak self] wish in
       guard let self else { return }
       guard let wish else {
         return toast.show(translated("The name needs an ending such as .jpg, .png, .webp or .avif"))
@@ -107,25 +107,30 @@ extension GalleryWindow {
       if let problem = problem ?? nil { return toast.show(translated("It cannot be saved: %s", problem)) }
       await library.filesChanged([wish.path])
       let size = PhotoFacts.bytes(file.data.count)
-      let isCut = await leavesFramesOut(request, file.format)
-      toast.show(
-        isCut
-          ? translated("Saved: %s, the first picture only; this format has no animation", size)
-          : translated("Saved: %s", size)
-      )
+      let text =
+        switch await rest(of: request, file.format) {
+        case .nothing: translated("Saved: %s", size)
+        case .frames: translated("Saved: %s, the first picture only; this format has no animation", size)
+        case .pages: translated("Saved: %s, without the other pages", size)
+        }
+      toast.show(text)
     } catch {
       toast.show(translated("It cannot be saved: %s", error.detail))
     }
   }
 
-  /// Returns whether a file moves, and is written in a format that does not.
-  private func leavesFramesOut(_ request: ImageRequest, _ format: ImageFormat) async -> Bool {
-    let pipeline = photo.pipeline
-    guard request.frame == 0, format.row.motion == .never, let data = try? await pipeline.data(for: request) else {
-      return false
-    }
+  /// What a saved file lacks of a file's pictures.
+  private enum Rest {
+    case nothing, frames, pages
+  }
+
+  /// Returns what is left out where a picture is written in a format.
+  private func rest(of request: ImageRequest, _ format: ImageFormat) async -> Rest {
+    guard let data = try? await photo.pipeline.data(for: request) else { return .nothing }
     let info = try? await Self.files.run { _ in try? GalleryPipeline.decoders.info(of: data) }
-    return (info ?? nil).map { $0.frameCount > 1 && $0.duration > 0 } ?? false
+    guard let info = info ?? nil, info.frameCount > 1 else { return .nothing }
+    guard info.duration > 0 else { return .pages }
+    return request.frame == 0 && format.row.motion == .never ? .frames : .nothing
   }
 
   // MARK: Changes of the file itself

@@ -74,6 +74,8 @@ final class GalleryWindow {
     emptyText.set("wrap", true)
     emptyText.expands().aligned(GTK_ALIGN_CENTER, GTK_ALIGN_CENTER)
     stack = Widget(of: gtk_stack_get_type())
+    // A photograph may be narrower than a cell of the grid.
+    stack.set("hhomogeneous", false)
     stack.add(emptyText).add(grid.widget).add(photo.widget)
     searchEntry = Widget(of: gtk_search_entry_get_type())
     searchEntry.setAccessibleName(Command.search.title)
@@ -114,6 +116,7 @@ final class GalleryWindow {
     grid.onLeave = { [weak self] in self?.leaveGrid(forwards: $0) ?? false }
     grid.onMenu = { [weak self] widget, place in self?.menu.show(ContextMenu.ofCell, over: widget, at: place) }
     photo.widget.onClick(button: 3) { [weak self] click in self?.showMenu(at: (click.x, click.y)) }
+    header.onMenuClosed = { [weak self] in self?.focusPictures() }
     grid.onZoom = { [weak self] in self?.updateActions() }
     grid.onFirstScreen = { [weak self] in self?.onFirstScreen() }
     photo.onChange = { [weak self] in
@@ -232,6 +235,11 @@ final class GalleryWindow {
     guard page == .photo else { return false }
     menu.show(ContextMenu.ofPhotograph, over: photo.widget, at: place)
     return true
+  }
+
+  /// Gives the keyboard to what is shown.
+  private func focusPictures() {
+    if page == .photo { photo.view.focus() } else { grid.focus() }
   }
 
   // MARK: The library

@@ -23,8 +23,9 @@ enum SaveDialog {
   /// - Parameters:
   ///   - window: The window below.
   ///   - name: The proposed name.
+  ///   - folder: The folder that is shown first; `nil` for the system's choice.
   ///   - chosen: Called with the wishes; `nil` if the name has no ending of a format that can be written.
-  static func choose(in window: Widget, name: String, _ chosen: @escaping @MainActor (Wish?) -> Void) {
+  static func choose(in window: Widget, name: String, folder: String?, _ chosen: @escaping @MainActor (Wish?) -> Void) {
     let new = unsafe gtk_file_chooser_native_new(
       translated("Save As"),
       cast(window.pointer),
@@ -36,6 +37,10 @@ enum SaveDialog {
     unsafe dialog = new
     let chooser: OpaquePointer? = unsafe cast(new)
     unsafe gtk_file_chooser_set_current_name(chooser, name)
+    if let folder = unsafe folder.flatMap({ unsafe Desktop.file(at: $0) }) {
+      unsafe gtk_file_chooser_set_current_folder(chooser, folder, nil)
+      unsafe g_object_unref(UnsafeMutableRawPointer(folder))
+    }
     // Without a filter of its own, GTK offers an empty one.
     let filter = unsafe gtk_file_filter_new()
     unsafe gtk_file_filter_set_name(filter, translated("Pictures"))
