@@ -20,7 +20,10 @@ from PIL import Image
 
 from xvfb import Xvfb
 
+Image.MAX_IMAGE_PIXELS = None  # the photographs are the project's own
+
 WIDTH, HEIGHT = 1280, 900
+PARTS = os.environ.get("PARTS", "first next").split()
 ROUNDS = int(os.environ.get("ROUNDS", "3"))
 SETTLED = 2.0  # seconds without a change, after which a view counts as the last
 LIMIT = 60.0  # seconds
@@ -117,6 +120,13 @@ def start(command, home):
     return subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
+def version(program, home):
+    """The line with a number of what a program says of its version; Geeqie needs a display for it, and says more."""
+    os.makedirs(home, exist_ok=True)
+    text = subprocess.run([program, "--version"], capture_output=True, text=True, env=dict(os.environ, HOME=home)).stdout
+    return next((line for line in text.splitlines() if line[-1:].isdigit()), program)
+
+
 def stop(process):
     process.terminate()
     try:
@@ -196,17 +206,18 @@ def main():
         "geeqie": lambda file: ["geeqie", "--without-tools", "--geometry=1280x880+0+0", str(file)],
         "eog": lambda file: ["eog", "--new-instance", str(file)],
     }
-    versions = {name: subprocess.run([name, "--version"], capture_output=True, text=True).stdout.split("\n")[0] for name in ("eog", "geeqie")}
-    print(f"{versions['eog']}, {versions['geeqie']}; Xvfb {WIDTH}x{HEIGHT}, all drawn in software")
     runtime = tempfile.mkdtemp()
     os.environ.update(XDG_RUNTIME_DIR=runtime, GDK_BACKEND="x11", GSK_RENDERER="cairo", LIBGL_ALWAYS_SOFTWARE="1",
                       GDK_DEBUG="gl-disable", GTK_A11Y="none", NO_AT_BRIDGE="1")
     display = Display(runtime, WIDTH, HEIGHT)
     manager = subprocess.Popen(["openbox"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     home = os.path.join(runtime, "home")
+    print(f"{version('eog', home)}, {version('geeqie', home)}; Xvfb {WIDTH}x{HEIGHT}, all drawn in software", flush=True)
     try:
-        first_views(display, viewers, folder, home)
-        next_views(display, viewers, folder, home)
+        if "first" in PARTS:
+            first_views(display, viewers, folder, home)
+        if "next" in PARTS:
+            next_views(display, viewers, folder, home)
     finally:
         manager.kill()
         display.server.send_signal(signal.SIGTERM)

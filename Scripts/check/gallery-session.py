@@ -427,10 +427,38 @@ def main():
     if after > before + GROWTH:
         fault(f"50 rounds of opening and closing took {after - before:.1f} MB")
 
+    narrow(session)
     session.close()
     edits(sys.argv[1])
     animations(sys.argv[1])
     print(f"{len(faults)} faults; the screenshots are in .build/gallery-session")
+
+
+def narrow(session):
+    """Makes the window as narrow as that of a telephone, and goes on by keys after a click and after the menu."""
+    def shell():
+        return dict(word.split("=") for word in do("getwindowgeometry", "--shell", session.window).split())
+
+    do("windowsize", session.window, 420, 700)
+    session.wait(lambda: shell()["WIDTH"] == "420", "a width of 420")
+    session.expect_grid("narrow")
+    x, y = int(shell()["X"]), int(shell()["Y"])
+    # The button that closes the window is the last one of the header bar.
+    if display.grab()[y + 15:y + 40, x + 380:x + 405].std() < 5:
+        fault("the end of the header bar is outside the narrow window")
+    do("key", "Home", "Return")
+    session.wait(lambda: session.title() in session.files, "a picture in the narrow window")
+    do("mousemove", x + 78, y + 26, "click", 1, "mousemove", x + 210, y + 400)
+    first = session.title()
+    do("key", "F10")
+    time.sleep(0.5)
+    Image.fromarray(display.grab()).save(output / "narrow-menu.png")
+    do("key", "Escape")
+    time.sleep(0.5)
+    do("key", "Right")
+    session.wait(lambda: session.title() not in (first, session.folder.name), "the next picture after a click and the menu")
+    time.sleep(0.5)
+    Image.fromarray(display.grab()).save(output / "narrow-photograph.png")
 
 
 def edits(program):

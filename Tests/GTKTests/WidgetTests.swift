@@ -142,6 +142,10 @@ final class WidgetTests: WidgetTestCase {
       XCTAssertTrue(entry.isMapped)
       XCTAssertEqual(label.size.width, 120)
       XCTAssertEqual(label.size.height, 50)
+      XCTAssertEqual(label.minimumWidth, 120)
+      label.isShown = false
+      XCTAssertLessThan(box.minimumWidth, 200)
+      label.isShown = true
       XCTAssertEqual(box.size.height, 200)
       XCTAssertEqual(entry.get("margin-end"), 7)
       XCTAssertTrue(entry.focus())

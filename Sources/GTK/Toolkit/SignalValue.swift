@@ -58,6 +58,7 @@ extension UInt32: SignalValue {}
 extension UInt64: SignalValue {}
 extension GdkModifierType: SignalValue {}
 extension GtkJustification: SignalValue {}
+extension GtkNaturalWrapMode: SignalValue {}
 extension GtkPolicyType: SignalValue {}
 extension PangoEllipsizeMode: SignalValue {}
 extension PangoWrapMode: SignalValue {}

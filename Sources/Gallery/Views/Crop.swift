@@ -54,6 +54,11 @@ final class Crop {
     saveAs.set("action-name", Command.saveAs.action)
     save = .button(translated("Save"))
     save.addClass("suggested-action")
+    // A narrow window with large text has less room than the texts want.
+    for button in [preview, cancel, saveAs, save] {
+      button.object("child")?.set("ellipsize", PANGO_ELLIPSIZE_END)
+      button.set("tooltip-text", button.get("label") ?? "")
+    }
     let choices = Widget.box(GTK_ORIENTATION_HORIZONTAL, spacing: 6, [shapes, preview]).aligned(GTK_ALIGN_CENTER)
     let answers = Widget.box(GTK_ORIENTATION_HORIZONTAL, spacing: 6, [cancel, saveAs, save]).aligned(GTK_ALIGN_CENTER)
     label.set("wrap", true)

@@ -14,6 +14,9 @@ final class GalleryHeader {
   private let bar = Widget(of: gtk_header_bar_get_type())
   /// The buttons that a narrow window has in the menu only, the first to go first.
   private let optional: [[Widget]]
+  private let title: Widget
+  /// The least length of the title, in characters.
+  private static let titleLength = 8
   private var fitting: Repeating?
   private var closing: Repeating?
   private var shownPage: GalleryWindow.Page?
@@ -21,11 +24,11 @@ final class GalleryHeader {
   private let photoButtons: [Widget]
 
   init(title: Widget, subtitle: Widget, isForDevelopers: Bool) {
+    self.title = title
     widget = .scrolled(bar, horizontal: GTK_POLICY_EXTERNAL)
     for property in ["propagate-natural-width", "propagate-natural-height"] { widget.set(property, true) }
     widget.set("vscrollbar-policy", GTK_POLICY_NEVER)
     for label in [title, subtitle] { label.set("ellipsize", PANGO_ELLIPSIZE_MIDDLE) }
-    title.set("width-chars", 8)
     let titles = Widget.box(GTK_ORIENTATION_VERTICAL, [title, subtitle]).aligned(GTK_ALIGN_FILL, GTK_ALIGN_CENTER)
     bar.set("title-widget", titles)
     func button(_ command: Command, _ icon: String, isToggle: Bool = false) -> Widget {
@@ -75,9 +78,12 @@ final class GalleryHeader {
     let width = widget.size.width
     guard width > 0 else { return }
     for button in optional.joined() { button.isShown = true }
+    title.set("width-chars", Self.titleLength)
     for group in optional where bar.minimumWidth > width {
       for button in group { button.isShown = false }
     }
+    // With large text.
+    if bar.minimumWidth > width { title.set("width-chars", 1) }
   }
 
   /// Shows the buttons of a page.

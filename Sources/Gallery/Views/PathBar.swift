@@ -18,6 +18,7 @@ final class PathBar {
     widget.set("vscrollbar-policy", GTK_POLICY_NEVER)
     widget.addClass("path").expands(vertically: false)
     widget.setAccessibleName(translated("Folders"))
+    widget.object("hadjustment")?.on("changed") { [weak self] in self?.settle() }
   }
 
   /// Shows the way to a folder; nothing for `nil`.
@@ -35,7 +36,11 @@ final class PathBar {
       if index > 0 { row.add(.label("/")) }
       row.add(button)
     }
-    // The end is what matters; its place is known after the layout.
+    settle()
+  }
+
+  /// Shows the end, which is what matters; its place is known after the layout.
+  private func settle() {
     let adjustment = widget.object("hadjustment")
     settling = Repeating(every: 0) {
       adjustment?.set("value", adjustment?.get("upper") ?? 0.0)

@@ -12,7 +12,9 @@ final class Toast {
   private static let duration = 6000
 
   init() {
+    // As wide as its text, if the window has room for that.
     label.set("wrap", true)
+    label.set("natural-wrap-mode", GTK_NATURAL_WRAP_NONE)
     label.set("max-width-chars", 60)
     button = .button(translated("Undo"))
     button.set("action-name", Command.undo.action)
@@ -25,8 +27,6 @@ final class Toast {
 
   func show(_ text: String, canUndo: Bool = false) {
     label.text = text
-    // As wide as its text; only a long one has more rows.
-    label.set("width-chars", min(40, text.count))
     button.isShown = canUndo
     widget.isShown = true
     widget.set("reveal-child", true)
