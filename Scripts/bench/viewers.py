@@ -137,7 +137,8 @@ def stop(process):
 
 
 def first_views(display, viewers, folder, home):
-    print("First view of a photograph of 100 megapixels, least of", ROUNDS, "starts without a cache: s of wall clock, s of CPU, peak MB")
+    print("First view of a photograph of 100 megapixels, least of", ROUNDS,
+          "starts without a cache: s of wall clock, s of CPU; peak MB, most of all starts, shared pages counted in each process")
     print(f"{'file':<22}" + "".join(f"{name + ' whole':>18}{'sharp':>14}{'MB':>7}" for name in viewers) + "    CPU of geeqie's, whole")
     for name in ("photo.jpg", "photo-progressive.jpg", "photo.png", "photo.tif", "photo-lzw.tif", "photo.webp"):
         if not (folder / name).exists():
@@ -160,7 +161,7 @@ def first_views(display, viewers, folder, home):
             sharp = min(result[1][0] for result in results[viewer])
             sharp_cpu = min(result[1][1] for result in results[viewer])
             least[viewer] = cpus
-            row += f"{whole[0]:>11.2f} {cpus:>6.2f}{sharp:>7.2f} {sharp_cpu:>6.2f}{min(result[2] for result in results[viewer]):>7.0f}"
+            row += f"{whole[0]:>11.2f} {cpus:>6.2f}{sharp:>7.2f} {sharp_cpu:>6.2f}{max(result[2] for result in results[viewer]):>7.0f}"
         print(row + f"{least['vitrine'] / least['geeqie']:>14.2f}", flush=True)
 
 

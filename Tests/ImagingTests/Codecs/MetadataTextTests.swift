@@ -125,6 +125,15 @@ struct IPTCTests {
   }
 
   @Test
+  func aLongTextIsCutBehindACharacter() throws {
+    let caption = [UInt8].text(String(repeating: "ö", count: 900))
+
+    let texts = try Self.texts(Self.jpeg(Self.resource(0x0404, Self.field(120, caption))))
+
+    #expect(texts == ["IPTC:Caption=" + String(repeating: "ö", count: 600)])
+  }
+
+  @Test
   func manyFieldsHaveALimit() throws {
     let many = [[UInt8]](repeating: Self.field(25, [UInt8](repeating: 0x61, count: 100)), count: 500).flatMap(\.self)
     let texts = try Self.texts(Self.jpeg(Self.resource(0x0404, many)))

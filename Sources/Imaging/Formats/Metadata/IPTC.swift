@@ -21,9 +21,12 @@ package enum IPTC {
 
   /// Returns the texts of the fields by their names, in the order of the first of each.
   ///
-  /// It reads up to the first field that is damaged. Each name has at most about `limit` bytes. Complexity: O(bytes).
+  /// It reads up to the first field that is damaged. A name whose texts have `limit` bytes gets no further ones.
+  /// Complexity: O(bytes).
   static func texts(_ bytes: ByteReader, limit: Int) -> [(name: String, values: [String])] {
     var texts: [(name: String, values: [String])] = []
+    // By the fields' numbers; a file may have millions of fields.
+    var known: [UInt8: (index: Int, length: Int)] = [:]
     var (offset, isUTF8) = (0, false)
     while bytes.byte(at: offset) == 0x1C, let record = bytes.byte(at: offset + 1),
       let number = bytes.byte(at: offset + 2), let length = length(bytes, &offset), length <= bytes.count - offset
@@ -32,14 +35,13 @@ package enum IPTC {
       offset += length
       // The escape sequence of UTF-8 in the envelope.
       if record == 1, number == 90 { isUTF8 = content.starts(with: [0x1B, 0x25, 0x47]) }
-      guard record == 2, let name = names[Int(number)] else { continue }
-      let text = text(content.slice(0, limit).copy(), isUTF8)
+      guard record == 2, let name = names[number], (known[number]?.length ?? 0) < limit else { continue }
+      let text = text(content.slice(0, TIFFBlock.textLimit).copy(), isUTF8)
       guard !text.isEmpty else { continue }
-      guard let index = texts.firstIndex(where: { $0.name == name }) else {
-        texts.append((name, [text]))
-        continue
-      }
-      if texts[index].values.reduce(0, { $0 + $1.utf8.count + 2 }) < limit { texts[index].values.append(text) }
+      if known[number] == nil { texts.append((name, [])) }
+      let (index, length) = known[number] ?? (texts.count - 1, 0)
+      texts[index].values.append(text)
+      known[number] = (index, length + text.utf8.count)
     }
     return texts
   }
@@ -65,7 +67,7 @@ package enum IPTC {
   }
 
   /// The names of fields that people read.
-  private static let names: [Int: String] = [
+  private static let names: [UInt8: String] = [
     5: "ObjectName", 7: "EditStatus", 10: "Urgency", 15: "Category", 20: "SupplementalCategory", 25: "Keywords",
     40: "SpecialInstructions", 55: "DateCreated", 60: "TimeCreated", 62: "DigitalCreationDate",
     63: "DigitalCreationTime", 65: "OriginatingProgram", 70: "ProgramVersion", 80: "Byline", 85: "BylineTitle",
