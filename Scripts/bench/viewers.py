@@ -114,8 +114,8 @@ def peak(root):
 def start(command, home):
     shutil.rmtree(home, ignore_errors=True)
     os.makedirs(home)
-    environment = dict(os.environ, HOME=home)
-    for name in ("XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "DBUS_SESSION_BUS_ADDRESS"):
+    environment = dict(os.environ, HOME=home, XDG_CACHE_HOME=os.path.join(home, ".cache"))
+    for name in ("XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "DBUS_SESSION_BUS_ADDRESS"):
         environment.pop(name, None)
     return subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 

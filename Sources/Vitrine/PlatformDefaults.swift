@@ -67,6 +67,8 @@ package enum PlatformDefaults {
     #else
     // The specification ignores paths that are not absolute.
     if let path = environment["XDG_CACHE_HOME"], path.hasPrefix("/") { return URL(filePath: path) }
+    // Foundation asks the list of users first, not the environment.
+    if let path = environment["HOME"], path.hasPrefix("/") { return URL(filePath: path).appending(path: ".cache") }
     return FileManager.default.homeDirectoryForCurrentUser.appending(path: ".cache")
     #endif
   }
