@@ -75,7 +75,9 @@ struct IPTCTests {
 
   @Test
   func fieldsOfAJPEGAreListedByTheirNames() throws {
-    let file = try Self.jpeg(Self.resource(0x03ED, [1, 2, 3], name: [3, 65, 66, 67]) + Self.resource(0x0404, Self.fields))
+    let file = try Self.jpeg(
+      Self.resource(0x03ED, [1, 2, 3], name: [3, 65, 66, 67]) + Self.resource(0x0404, Self.fields)
+    )
 
     #expect(
       try Self.texts(file) == [

@@ -47,6 +47,7 @@ struct DefaultsTests {
     #if !VITRINE_APPLE
     #expect(folder(["XDG_CACHE_HOME": "/caches"], "/usr/bin/frame") == "/caches/frame/vitrine")
     #expect(folder(["XDG_CACHE_HOME": "caches"], "frame").hasSuffix("/.cache/frame/vitrine"))
+    #expect(folder(["XDG_CACHE_HOME": "caches", "HOME": "/home/zoe"], "frame") == "/home/zoe/.cache/frame/vitrine")
     #expect(folder([:], "").hasSuffix("/.cache/swift/vitrine"))
     #else
     let caches = FileManager.default.urls(for: .cachesDirectory, in: .userDomainMask).first?.path ?? ""
