@@ -3,7 +3,7 @@ import VitrineRuntime
 /// A cache that consists of caches on this machine and others, such as `TieredDataCache` of VitrineTiers.
 package protocol TieredDataCaching: DataCaching {
   /// The cache that stores partial bodies; `nil` if none does.
-  var partialStoring: (any PartialStoring)? { get }
+  var partialStoring: DiskCache? { get }
 
   /// Renews an entry on this machine, and removes it from the others.
   func renewHere(_ key: CacheKey, contentID: ContentID, expires: Date?, metadata: Data) async -> Bool

@@ -192,7 +192,7 @@ struct CacheCommand: Command {
         return report
       }
     } else {
-      report = DiskVerification()
+      report = (0, [])
     }
     for key in report.damaged {
       let name = key.map(name) ?? "an entry with a damaged key"

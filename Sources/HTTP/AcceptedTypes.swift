@@ -22,14 +22,11 @@ package struct AcceptedTypes: Sendable, Hashable {
 
   /// Reads `0`, `1`, `0.5` or `0.125`; 0 for anything else.
   private static func weight(_ text: Substring) -> Int {
-    let digits = Array(text.utf8)
-    guard let first = digits.first, first == 48 || first == 49 else { return 0 }
-    guard digits.count > 1 else { return Int(first - 48) * 1000 }
-    let places = digits.dropFirst(2)
-    guard digits[1] == UInt8(ascii: "."), places.count <= 3, places.allSatisfy({ (48...57).contains($0) }) else {
-      return 0
-    }
-    let padded = places + Array(repeating: 48, count: 3 - places.count)
-    return min(1000, padded.reduce(Int(first - 48)) { $0 * 10 + Int($1 - 48) })
+    let parts = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+    let places = parts.count > 1 ? parts[1] : ""
+    guard parts[0] == "0" || parts[0] == "1", places.utf8.count <= 3,
+      let thousandths = (parts[0] + places + String(repeating: "0", count: 3 - places.utf8.count)).digits
+    else { return 0 }
+    return min(1000, thousandths)
   }
 }

@@ -11,21 +11,14 @@ public final class CookieJar: Sendable {
     let path: String
     let isSecure: Bool
     let expires: Date?
-    let sequence: Int
-  }
-
-  private struct State {
-    var cookies: [String: [Cookie]] = [:]
-    var nextSequence = 0
-
-    var count: Int { cookies.values.reduce(0) { $0 + $1.count } }
   }
 
   private static let limitPerHost = 50
   private static let limit = 3000
 
   private let clock: any TimeSource
-  private let state = Lock(State())
+  /// The cookies by host, the oldest first.
+  private let cookies = Lock<[String: [Cookie]]>([:])
 
   /// Creates an empty jar, with the system clock by default.
   public init(clock: any TimeSource = .system) {
@@ -33,26 +26,28 @@ public final class CookieJar: Sendable {
   }
 
   /// The number of cookies, including expired ones.
-  package var count: Int { state.withLock { $0.count } }
+  package var count: Int { Self.count(cookies.withLock { $0 }) }
+
+  private static func count(_ cookies: [String: [Cookie]]) -> Int { cookies.values.reduce(0) { $0 + $1.count } }
 
   /// Removes all cookies.
   public func removeAll() {
-    state.withLock { $0 = State() }
+    cookies.withLock { $0 = [:] }
   }
 
   /// Returns the value of the `Cookie` field for a URL, or `nil` if there is no cookie to send.
   package func header(for url: HTTPURL) -> String? {
     let now = clock.now
-    let sent = state.withLock { state in
-      (state.cookies[url.host] ?? []).filter { cookie in
-        (cookie.expires.map { $0 > now } ?? true) && (url.isSecure || !cookie.isSecure)
-          && Self.path(url.path, isWithin: cookie.path)
-      }
+    let sent = (cookies.withLock { $0[url.host] } ?? []).filter { cookie in
+      (cookie.expires.map { $0 > now } ?? true) && (url.isSecure || !cookie.isSecure)
+        && Self.path(url.path, isWithin: cookie.path)
     }
     guard !sent.isEmpty else { return nil }
     // Longer paths come first, and older cookies first among equals (RFC 6265 5.4).
-    return sent.sorted { ($1.path.utf8.count, $0.sequence) < ($0.path.utf8.count, $1.sequence) }
-      .map { "\($0.name)=\($0.value)" }.joined(separator: "; ")
+    let inOrder = sent.enumerated().sorted { one, other in
+      (other.element.path.utf8.count, one.offset) < (one.element.path.utf8.count, other.offset)
+    }
+    return inOrder.map { "\($0.element.name)=\($0.element.value)" }.joined(separator: "; ")
   }
 
   /// Stores the cookies of a response's `Set-Cookie` fields, and ignores invalid ones.
@@ -89,19 +84,18 @@ public final class CookieJar: Sendable {
     // A response over http may neither set nor replace a secure cookie.
     guard url.isSecure || !isSecure else { return }
     let end = maxAge ?? expires
-    state.withLock { state in
-      var cookies = state.cookies[url.host] ?? []
-      defer { state.cookies[url.host] = cookies.isEmpty ? nil : cookies }
+    let cookie = Cookie(name: name, value: value, path: path, isSecure: isSecure, expires: end)
+    cookies.withLock { all in
+      var cookies = all[url.host] ?? []
+      defer { all[url.host] = cookies.isEmpty ? nil : cookies }
       let old = cookies.firstIndex { $0.name == name && $0.path == path }
       if let old, cookies[old].isSecure, !url.isSecure { return }
-      let sequence = old.map { cookies.remove(at: $0).sequence } ?? state.nextSequence
+      if let old { cookies.remove(at: old) }
       if let end, end <= now { return }
-      guard state.count - (old == nil ? 0 : 1) < Self.limit else { return }
+      guard Self.count(all) - (old == nil ? 0 : 1) < Self.limit else { return }
       if cookies.count >= Self.limitPerHost { cookies.removeFirst() }
-      state.nextSequence += 1
-      cookies.append(
-        Cookie(name: name, value: value, path: path, isSecure: isSecure, expires: end, sequence: sequence)
-      )
+      // A new value has the age of the older one.
+      cookies.insert(cookie, at: old ?? cookies.count)
     }
   }
 

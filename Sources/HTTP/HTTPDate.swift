@@ -60,19 +60,10 @@ package enum HTTPDate {
       let second = number(parts[2], 0...60), let index = names.firstIndex(where: { month.equalsIgnoringCase($0) }),
       let day = number(day, 1...31)
     else { return nil }
-    let days = daysSince1970(year: year, month: index + 1, day: day)
-    return Date(timeIntervalSince1970: Double(days * 86_400 + hour * 3600 + minute * 60 + second))
-  }
-
-  /// Counts days of the Gregorian calendar.
-  ///
-  /// Years begin in March, so that the leap day is the last.
-  private static func daysSince1970(year: Int, month: Int, day: Int) -> Int {
-    let year = month <= 2 ? year - 1 : year
-    let era = (year >= 0 ? year : year - 399) / 400
-    let yearOfEra = year - era * 400
-    let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
-    let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
-    return era * 146_097 + dayOfEra - 719_468
+    var moment = unsafe tm()
+    unsafe (moment.tm_year, moment.tm_mon, moment.tm_mday) = (Int32(year - 1900), Int32(index), Int32(day))
+    unsafe (moment.tm_hour, moment.tm_min, moment.tm_sec) = (Int32(hour), Int32(minute), Int32(second))
+    // `moment` outlives the call.
+    return unsafe Date(timeIntervalSince1970: Double(timegm(&moment)))
   }
 }

@@ -94,7 +94,7 @@ public struct HTTPFields: Sendable, Hashable, RandomAccessCollection, Expressibl
   }
 
   /// Returns the fields of both lists, in order.
-  public static func + (left: HTTPFields, right: HTTPFields) -> HTTPFields {
+  package static func + (left: HTTPFields, right: HTTPFields) -> HTTPFields {
     var all = left
     all.append(contentsOf: right)
     return all
@@ -114,7 +114,7 @@ public struct HTTPFields: Sendable, Hashable, RandomAccessCollection, Expressibl
   }
 
   /// Returns the fields for which `isKept` returns `true`.
-  public func filter(_ isKept: (Element) -> Bool) -> HTTPFields {
+  package func filter(_ isKept: (Element) -> Bool) -> HTTPFields {
     var kept = self
     kept.fields.removeAll { !isKept($0) }
     return kept

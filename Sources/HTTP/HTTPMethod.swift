@@ -26,13 +26,13 @@ public struct HTTPMethod: Sendable, Hashable, CustomStringConvertible {
   /// The method by which the resource processes the body of the request.
   public static let post = HTTPMethod("POST")
   /// The method that replaces the resource.
-  public static let put = HTTPMethod("PUT")
+  package static let put = HTTPMethod("PUT")
   /// The method that changes a part of the resource.
-  public static let patch = HTTPMethod("PATCH")
+  package static let patch = HTTPMethod("PATCH")
   /// The method that removes the resource.
-  public static let delete = HTTPMethod("DELETE")
+  package static let delete = HTTPMethod("DELETE")
   /// The method that requests the options of the resource.
-  public static let options = HTTPMethod("OPTIONS")
+  package static let options = HTTPMethod("OPTIONS")
 
   /// A Boolean value that indicates whether the method only reads (RFC 9110, section 9.2.1); `false` for unknown ones.
   package var isSafe: Bool { ["GET", "HEAD", "OPTIONS", "TRACE"].contains(name) }

@@ -3,66 +3,38 @@ public import VitrineRuntime
 /// A request to a server, with the limits of its load.
 public struct HTTPRequest: Sendable, Hashable {
   /// The URL of the resource.
-  public var url: HTTPURL {
-    get { fields.value.url }
-    set { fields.value.url = newValue }
-  }
+  public var url: HTTPURL
   /// The method.
   ///
   /// Defaults to `GET`.
-  public var method: HTTPMethod {
-    get { fields.value.method }
-    set { fields.value.method = newValue }
-  }
+  public var method: HTTPMethod
   /// The header fields.
   ///
   /// A redirect to another origin keeps only fields that contain no secret.
-  public var headers: HTTPFields {
-    get { fields.value.headers }
-    set { fields.value.headers = newValue }
-  }
+  public var headers: HTTPFields
   /// The body to send.
   ///
   /// Defaults to none. The loader sends its length: a request with `Content-Length` or `Transfer-Encoding` in
   /// ``headers`` is refused with ``HTTPError/Code/invalidRequest``, since a wrong one would let the body be read as the
   /// next request (RFC 9112, section 11.2). Set `Content-Type` yourself. A `HEAD` request has no body, and on Apple's
   /// systems neither has a `GET`.
-  public var body: Data? {
-    get { fields.value.body }
-    set { fields.value.body = newValue }
-  }
+  public var body: Data?
   /// The priority in the loader's queue.
   ///
   /// Defaults to `Priority.normal`.
-  public var priority: Priority {
-    get { fields.value.priority }
-    // Loaders set it to what it mostly is, for which nothing is copied.
-    set { if newValue != priority { fields.value.priority = newValue } }
-  }
+  public var priority: Priority
   /// The maximum number of bytes of the response's body, counted as they arrive.
   ///
   /// Defaults to 100 MB.
-  public var maxResponseBytes: Int {
-    get { fields.value.maxResponseBytes }
-    set { fields.value.maxResponseBytes = newValue }
-  }
+  public var maxResponseBytes = 100_000_000
   /// The time-outs.
-  public var timeouts: HTTPTimeouts {
-    get { fields.value.timeouts }
-    set { fields.value.timeouts = newValue }
-  }
+  public var timeouts = HTTPTimeouts()
   /// The handling of redirects.
   ///
   /// Defaults to following up to 10.
-  public var redirectPolicy: RedirectPolicy {
-    get { fields.value.redirectPolicy }
-    set { fields.value.redirectPolicy = newValue }
-  }
+  public var redirectPolicy = RedirectPolicy.follow(limit: 10)
   /// The value that ``isIdempotent`` was set to, if any.
-  package var idempotence: Bool? {
-    get { fields.value.idempotence }
-    set { fields.value.idempotence = newValue }
-  }
+  package var idempotence: Bool?
 
   /// A Boolean value that indicates whether sending the request twice has the effect of sending it once.
   ///
@@ -73,20 +45,6 @@ public struct HTTPRequest: Sendable, Hashable {
     set { idempotence = newValue }
   }
 
-  private struct Fields: Hashable {
-    var url: HTTPURL
-    var method: HTTPMethod
-    var headers: HTTPFields
-    var body: Data?
-    var priority: Priority
-    var maxResponseBytes: Int
-    var timeouts: HTTPTimeouts
-    var redirectPolicy: RedirectPolicy
-    var idempotence: Bool?
-  }
-
-  private var fields: Shared<Fields>
-
   /// Creates a request.
   public init(
     _ url: HTTPURL,
@@ -94,22 +52,8 @@ public struct HTTPRequest: Sendable, Hashable {
     headers: HTTPFields = [:],
     body: Data? = nil,
     priority: Priority = .normal,
-    maxResponseBytes: Int = 100_000_000,
-    timeouts: HTTPTimeouts = HTTPTimeouts(),
-    redirectPolicy: RedirectPolicy = .follow(limit: 10),
   ) {
-    fields = Shared(
-      Fields(
-        url: url,
-        method: method,
-        headers: headers,
-        body: body,
-        priority: priority,
-        maxResponseBytes: maxResponseBytes,
-        timeouts: timeouts,
-        redirectPolicy: redirectPolicy,
-      )
-    )
+    (self.url, self.method, self.headers, self.body, self.priority) = (url, method, headers, body, priority)
   }
 
   /// Creates a `GET` request from a string.
@@ -125,40 +69,28 @@ public struct HTTPTimeouts: Sendable, Hashable {
   /// The limit for a connection, from the name look-up to the end of the TLS handshake.
   ///
   /// Defaults to 10 seconds.
-  public var connect: Duration
+  public var connect = Duration.seconds(10)
   /// The limit for the next byte on a connection.
   ///
   /// Defaults to 30 seconds.
-  public var idle: Duration
+  public var idle = Duration.seconds(30)
   /// The minimum rate in bytes a second, of head and body.
   ///
-  /// Defaults to 1,024; 0 disables it. A load whose average over a ``minimumRateWindow`` is lower ends with
+  /// Defaults to 1,024; 0 disables it. A load whose average over 30 seconds is lower ends with
   /// ``HTTPError/Timeout/minimumRate``, so that a server cannot hold a connection with a trickle. A `URLSessionLoader`
   /// does not measure it.
-  public var minimumRate: Int
+  public var minimumRate = 1024
   /// The time over which the rate is measured, from the first byte on and without pauses.
   ///
   /// Defaults to 30 seconds.
-  public var minimumRateWindow: Duration
+  package var minimumRateWindow = Duration.seconds(30)
   /// The limit for the whole load, with redirects, pauses and ``LoadHooks``.
   ///
   /// Defaults to `nil`, no limit.
   public var total: Duration?
 
-  /// Creates a set of time-outs.
-  public init(
-    connect: Duration = .seconds(10),
-    idle: Duration = .seconds(30),
-    minimumRate: Int = 1024,
-    minimumRateWindow: Duration = .seconds(30),
-    total: Duration? = nil,
-  ) {
-    self.minimumRate = minimumRate
-    self.minimumRateWindow = minimumRateWindow
-    self.connect = connect
-    self.idle = idle
-    self.total = total
-  }
+  /// Creates the default time-outs.
+  public init() {}
 }
 
 /// The handling of redirects.
@@ -186,14 +118,9 @@ package struct HTTPRedirect: Sendable, Hashable {
   /// The status code, such as 302.
   package var status: Int
   /// The header fields.
-  package var headers: HTTPFields
+  package var headers: HTTPFields = [:]
   /// The time from its arrival to the arrival of the response's head.
-  package var elapsed: Duration
-
-  /// Creates a redirect, for fakes.
-  package init(status: Int, headers: HTTPFields = [:], elapsed: Duration = .zero) {
-    (self.status, self.headers, self.elapsed) = (status, headers, elapsed)
-  }
+  package var elapsed = Duration.zero
 }
 
 /// The head of a response.

@@ -17,55 +17,29 @@ public struct LoadHooks: Sendable {
   /// host's limit for loads also limits its running hooks. Redirects and answered challenges do not call it again. If
   /// it throws, the request is not sent and the load fails with ``HTTPError/Code/preparationFailed``. A cancelled load
   /// ends at once and cancels the task of the hook.
-  public var willSend: (@Sendable (inout HTTPRequest) async throws -> Void)? {
-    get { fields.value.willSend }
-    set { fields.value.willSend = newValue }
-  }
+  public var willSend: (@Sendable (inout HTTPRequest) async throws -> Void)?
 
   /// A hook that answers a response of status 401 with header fields for another attempt.
   ///
   /// Defaults to `nil`. It returns `nil` to accept the response as it is. It is called at most twice for each load. The
   /// fields replace existing ones of the same names, and like other possible secrets they are not sent to another
   /// origin. If it throws, the load fails with ``HTTPError/Code/preparationFailed``.
-  public var challenge: (@Sendable (HTTPChallenge) async throws -> HTTPFields?)? {
-    get { fields.value.challenge }
-    set { fields.value.challenge = newValue }
-  }
+  public var challenge: (@Sendable (HTTPChallenge) async throws -> HTTPFields?)?
 
   /// A hook that receives the metrics of each transfer, of which a redirected load has several.
   ///
   /// Defaults to `nil`. It is called before the sink's end, also for failed transfers. It is Vitrine's own and short,
   /// since the loader's thread calls it.
-  package var didTransfer: (@Sendable (LoadMetrics) -> Void)? {
-    get { fields.value.didTransfer }
-    set { fields.value.didTransfer = newValue }
-  }
+  package var didTransfer: (@Sendable (LoadMetrics) -> Void)?
 
   /// The closure that is called when the load has to wait for a ``RateLimit``, at most once a wait and with no lock
   /// held.
-  package var onRateLimited: (@Sendable () -> Void)? {
-    get { fields.value.onRateLimited }
-    set { fields.value.onRateLimited = newValue }
-  }
+  package var onRateLimited: (@Sendable () -> Void)?
 
   /// The closure that returns the reason why a redirect to a URL is not followed, or `nil` if it is.
   ///
   /// It is Vitrine's own and short, since the loader's thread calls it.
-  package var redirectObjection: (@Sendable (HTTPURL) -> String?)? {
-    get { fields.value.redirectObjection }
-    set { fields.value.redirectObjection = newValue }
-  }
-
-  private struct Fields {
-    var willSend: (@Sendable (inout HTTPRequest) async throws -> Void)?
-    var challenge: (@Sendable (HTTPChallenge) async throws -> HTTPFields?)?
-    var didTransfer: (@Sendable (LoadMetrics) -> Void)?
-    var onRateLimited: (@Sendable () -> Void)?
-    var redirectObjection: (@Sendable (HTTPURL) -> String?)?
-  }
-
-  private static let none = Shared(Fields())
-  private var fields = none
+  package var redirectObjection: (@Sendable (HTTPURL) -> String?)?
 
   /// Creates a set without hooks.
   public init() {}
@@ -81,7 +55,7 @@ public struct HTTPChallenge: Sendable, Hashable {
   public let previousAnswers: Int
 
   /// Creates a challenge, for fakes.
-  public init(response: HTTPResponse, sent: HTTPFields, previousAnswers: Int = 0) {
+  package init(response: HTTPResponse, sent: HTTPFields, previousAnswers: Int = 0) {
     self.response = response
     self.sent = sent
     self.previousAnswers = previousAnswers

@@ -101,7 +101,7 @@ public final class CountingDataCache: DataCaching {
 
   /// Returns all entries, without their bytes.
   public func entries() async -> [DataCacheEntry] {
-    state.value.entries.map { key, data in DataCacheEntry(data, for: key, hits: 1) }
+    state.value.entries.map { key, data in DataCacheEntry(CachedDataHead(data), for: key, hits: 1) }
   }
 
   /// Returns the entry for a key without counting.

@@ -40,7 +40,7 @@ public final class TieredDataCache: DataCaching {
   /// The first cache, if it has a synchronous look-up.
   private let warm: (any WarmDataCaching)?
   /// The first local cache that stores partial bodies.
-  package let partialStoring: (any PartialStoring)?
+  package let partialStoring: DiskCache?
 
   /// Creates a cache of several tiers.
   ///
@@ -66,7 +66,7 @@ public final class TieredDataCache: DataCaching {
     }
     let local = tiers.filter { $0.limits == nil }.map(\.cache)
     warm = tiers.first?.limits == nil ? local.first as? any WarmDataCaching : nil
-    partialStoring = local.lazy.compactMap { $0 as? any PartialStoring }.first
+    partialStoring = local.lazy.compactMap { $0 as? DiskCache }.first
   }
 
   let clock: any TimeSource
@@ -382,21 +382,14 @@ extension TieredDataCache: WarmDataCaching {
   /// Returns the entry if the first tier has it.
   ///
   /// A miss is known at once only if there is no other tier. An entry of a slower tier is promoted, which takes a wait.
-  package func warmEntry(for key: CacheKey, countsMiss: Bool) -> WarmEntry {
+  package func warmEntry(for key: CacheKey) -> WarmEntry {
     guard let warm, case .local(_, let counts) = places.first else { return places.isEmpty ? .missing : .unknown }
-    switch warm.warmEntry(for: key, countsMiss: countsMiss && places.count == 1) {
+    switch warm.warmEntry(for: key) {
     case .entry(let entry):
       counts.withLock { $0.hits += 1 }
       return .entry(entry)
-    case .missing where places.count == 1:
-      if countsMiss { counts.withLock { $0.misses += 1 } }
-      return .missing
+    case .missing where places.count == 1: return .missing
     case .missing, .unknown: return .unknown
     }
-  }
-
-  package func countMiss() {
-    warm?.countMiss()
-    if case .local(_, let counts) = places.first { counts.withLock { $0.misses += 1 } }
   }
 }

@@ -109,12 +109,7 @@ final class TileFeed: Sendable {
       defer { pass.cancel() }
       // The look-up follows the subscription, so that a tile is either in `made` or still to come.
       if !isLast, passes.isRunning(0), state.withLock({ $0.made.contains(tile) }) { return nil }
-      let result = await withTaskCancellationHandler {
-        await outcome.value()
-      } onCancel: {
-        outcome.resolve(.failure(cancelled))
-      }
-      if let bitmap = try result.get() { return bitmap }
+      if let bitmap = try await outcome.value(orCancelled: .failure(cancelled)).get() { return bitmap }
     }
     throw LoadError(.undecodable, .decode, source.request.name, "the tile was not made")
   }
@@ -148,6 +143,7 @@ final class TileFeed: Sendable {
   /// Returns the overviews of the running pass, or of the next one, up to the finished one.
   func overviews() -> AsyncStream<Result<Bitmap, LoadError>> {
     AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
+      @Sendable
       func end(_ outcome: Result<Bitmap, LoadError>) {
         continuation.yield(outcome)
         continuation.finish()
@@ -159,12 +155,8 @@ final class TileFeed: Sendable {
         let pass = try join(source.request.priority) { event in
           switch event {
           case .partial(.overview(let picture)): continuation.yield(.success(picture))
-          case .finished(.success(.overview(let picture))):
-            continuation.yield(.success(picture))
-            continuation.finish()
-          case .finished(let result):
-            continuation.yield(result.flatMap { _ in .failure(lack) })
-            continuation.finish()
+          case .finished(.success(.overview(let picture))): end(.success(picture))
+          case .finished(let result): end(result.flatMap { _ in .failure(lack) })
           case .identified, .progress, .partial: break
           }
         }
@@ -212,7 +204,6 @@ final class TileFeed: Sendable {
     _ options: DecodeOptions,
     _ job: DecodeJob,
   ) throws(ImageError) -> Bitmap? {
-    let options = options.following(source.request)
     let taker = PassTaker(self, handle, missing, item)
     var relay = RowRelay(taker, niceness: resources.niceness, hasThread: resources.executor == nil)
     let pyramid = TilePyramid.byteCount(grid, base: level, canvas: overviewLevel)

@@ -77,18 +77,22 @@ final class TileReader: Sendable {
   // MARK: Tiles
 
   func tile(_ tile: TilePlace, _ priority: Priority) async throws(LoadError) -> Bitmap {
-    guard grid.region(of: tile) != nil else {
+    guard let region = grid.region(of: tile) else {
       let detail = "no tile \(tile.column), \(tile.row) at level \(tile.level)"
       throw LoadError(.undecodable, .request, name, detail)
     }
     return try await loads.value(of: tile, WorkDemand(priority), cancelled: LoadError(cancelled: name)) {
       [self] (handle) throws(LoadError) in
-      try await make(tile, handle)
+      try await make(tile, region, handle)
     }
   }
 
-  private func make(_ tile: TilePlace, _ handle: TileHandle) async throws(LoadError) -> Bitmap {
-    if isDrawn { return try await draw(tile, handle) }
+  private func make(
+    _ tile: TilePlace,
+    _ region: PixelRegion,
+    _ handle: TileHandle,
+  ) async throws(LoadError) -> Bitmap {
+    if isDrawn { return try await draw(tile, region, handle) }
     if tile.level >= coarse.levels.lowerBound { return try await stored(tile, coarse, handle) }
     if let index = try await index?.value(handle.priority) {
       return try await decode(handle) { [grid] options, _ throws(ImageError) in
@@ -113,10 +117,11 @@ final class TileReader: Sendable {
   ///
   /// Effects take surfaces of the size of the whole drawing, and letters can be so large that FreeType fails. In these
   /// cases the tile is enlarged from the finest level at which the drawing can be drawn.
-  private func draw(_ tile: TilePlace, _ handle: TileHandle) async throws(LoadError) -> Bitmap {
-    guard let region = grid.region(of: tile) else {
-      throw LoadError(.undecodable, .decode, name, "no tile \(tile.column), \(tile.row) at level \(tile.level)")
-    }
+  private func draw(
+    _ tile: TilePlace,
+    _ region: PixelRegion,
+    _ handle: TileHandle,
+  ) async throws(LoadError) -> Bitmap {
     if tile.level >= drawable.withLock({ $0 }) {
       let size = grid.size(of: tile.level)
       let part = DrawnPart(ofWidth: size.width, height: size.height, region: region)
@@ -152,8 +157,8 @@ final class TileReader: Sendable {
   ) async throws(LoadError) -> Bitmap {
     try await resources.decode(source, priority: handle.priority) { item in
       handle.depend(on: item)
-    } _: { [source] (_, options, job) throws(ImageError) in
-      try body(options.following(source.request), job)
+    } _: { (_, options, job) throws(ImageError) in
+      try body(options, job)
     }
   }
 
@@ -161,7 +166,7 @@ final class TileReader: Sendable {
 
   /// Passes pictures of at most `maximum` pixels on the longer side to `show`, up to the finished one.
   func overviews(maximum: Int, show: @Sendable (Bitmap) -> Void) async throws(LoadError) {
-    if isDrawn { return show(try await drawOverview(maximum)) }
+    if isDrawn { return show(try await whole(maximum).bitmap) }
     if let known = coarse.finishedOverview { return show(try await resized(known, maximum)) }
     if let stored = await store.picture(ofLevel: coarse.overviewLevel) {
       coarse.keep(overview: stored, await store.damage(of: info.format))
@@ -179,22 +184,18 @@ final class TileReader: Sendable {
     if let known = decoded.withLock({ $0 }), known.longest >= maximum {
       return try await resized(known.bitmap, maximum)
     }
-    let image = try await resources.decode(source, priority: source.request.priority) {
-      [source, decoders] (_, options, job) throws(ImageError) in
-      var options = options.following(source.request)
-      options.size = .pixels(Double(maximum))
-      return try decoders.decode(source.data, options, job)
-    }
+    let image = try await whole(maximum)
     decoded.withLock { $0 = (maximum, image.bitmap, image.damage) }
     return image.bitmap
   }
 
-  private func drawOverview(_ maximum: Int) async throws(LoadError) -> Bitmap {
+  /// Decodes or draws the picture with at most `maximum` pixels on the longer side.
+  private func whole(_ maximum: Int) async throws(LoadError) -> ImageContainer {
     try await resources.decode(source, priority: source.request.priority) {
       [source, decoders] (_, options, job) throws(ImageError) in
-      var options = options.following(source.request)
+      var options = options
       options.size = .pixels(Double(maximum))
-      return try decoders.decode(source.data, options, job).bitmap
+      return try decoders.decode(source.data, options, job)
     }
   }
 
@@ -254,15 +255,6 @@ final class TileIndex: Sendable {
 
   /// Stops making the index.
   func stop() { work.cancelAll(LoadError(cancelled: source.request.name)) }
-}
-
-extension DecodeOptions {
-  /// Returns the options with the colours of a request, and its acceptance of damage.
-  func following(_ request: ImageRequest) -> DecodeOptions {
-    var options = self
-    (options.colorSpace, options.acceptsPartial) = (request.colorSpace, request.acceptsPartial)
-    return options
-  }
 }
 
 extension LoadError {

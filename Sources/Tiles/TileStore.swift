@@ -8,12 +8,6 @@ final class TileStore: Sendable {
   /// The maximum size of the tiles in memory, in bytes, without a disk cache.
   private static let memoryLimit = 96 << 20
 
-  private struct Memory {
-    var tiles: [TilePlace: (bitmap: Bitmap, use: Int)] = [:]
-    var byteCount = 0
-    var use = 0
-  }
-
   private let key: CacheKey
   private let contentID: ContentID
   let grid: TileGrid
@@ -21,7 +15,9 @@ final class TileStore: Sendable {
   private let resources: PipelineResources
   private let reads: (any DataCaching)?
   private let writes: (any DataCaching)?
-  private let memory = Lock(Memory())
+  /// The tiles without a disk cache, and the holds of the coarse ones, which are evicted last.
+  private let memory: MemoryCache<Bitmap>?
+  private let holds = Lock<[MemoryCacheHold]>([])
 
   init(
     _ source: PipelineResources.Source,
@@ -33,6 +29,7 @@ final class TileStore: Sendable {
     name = request.name
     reads = resources.disk(for: request, .diskReads)
     writes = resources.disk(for: request, .diskWrites)
+    memory = writes == nil ? MemoryCache(costLimit: Self.memoryLimit, eviction: .leastRecentlyUsed) : nil
     key = CacheKey { key in
       key.append("tile")
       key.append(TileCoding.version)
@@ -66,21 +63,14 @@ final class TileStore: Sendable {
 
   /// Returns the tiles that are not in the store.
   func missing(_ tiles: [TilePlace]) async -> Set<TilePlace> {
-    guard let reads else {
-      return memory.withLock { memory in Set(tiles.filter { memory.tiles[$0] == nil }) }
-    }
+    guard let reads else { return Set(tiles.filter { memory?.contains(key(of: $0)) != true }) }
     let heads = await reads.heads(for: tiles.map(key(of:)))
     return Set(zip(tiles, heads).filter { $0.1 == nil }.map(\.0))
   }
 
   /// Returns a tile from the store.
   func tile(_ tile: TilePlace, _ priority: Priority) async -> Bitmap? {
-    let known = memory.withLock { memory -> Bitmap? in
-      memory.use += 1
-      memory.tiles[tile]?.use = memory.use
-      return memory.tiles[tile]?.bitmap
-    }
-    if let known { return known }
+    if let known = memory?.value(for: key(of: tile)) { return known }
     guard let reads, let entry = await reads.entry(for: key(of: tile)), let size = grid.region(of: tile) else {
       return nil
     }
@@ -110,16 +100,16 @@ final class TileStore: Sendable {
   /// Does not block.
   func store(_ tile: TilePlace, _ bitmap: Bitmap, end: @escaping @Sendable () -> Void) {
     guard let writes else {
-      memory.withLock { Self.keep(tile, bitmap, &$0) }
+      let key = key(of: tile)
+      memory?.store(bitmap, for: key, cost: bitmap.byteCount)
+      if tile.level >= memoryLevel, let hold = memory?.hold(key) { holds.withLock { $0.append(hold) } }
       return end()
     }
     // The write is registered, so that the cache's `flush()` waits for it and for its encoding on a worker.
     resources.addWrite { [resources, name, contentID, key = key(of: tile)] in
       let encoded = try? await resources.process(name, priority: .low) { _, _ in TileCoding.data(of: bitmap) }
       let data = encoded ?? TileCoding.data(of: bitmap)
-      var entry = CachedData(data: data, kind: .finished, contentID: contentID, stored: resources.clock.now)
-      entry.isMachineLocal = true
-      await writes.store(entry, for: key)
+      await writes.store(Self.entry(data, contentID, resources.clock.now), for: key)
       end()
     }
   }
@@ -128,8 +118,7 @@ final class TileStore: Sendable {
   func store(_ damage: ImageError) {
     guard let writes else { return }
     let text = "\(damage.code)\n\(damage.detail)"
-    var entry = CachedData(data: Data(text.utf8), kind: .finished, contentID: contentID, stored: resources.clock.now)
-    entry.isMachineLocal = true
+    let entry = Self.entry(Data(text.utf8), contentID, resources.clock.now)
     resources.addWrite { [entry, key = damageKey] in await writes.store(entry, for: key) }
   }
 
@@ -142,16 +131,9 @@ final class TileStore: Sendable {
 
   private var damageKey: CacheKey { key.extended { $0.append("damage") } }
 
-  private static func keep(_ tile: TilePlace, _ bitmap: Bitmap, _ memory: inout Memory) {
-    memory.use += 1
-    memory.byteCount += bitmap.byteCount - (memory.tiles[tile]?.bitmap.byteCount ?? 0)
-    memory.tiles[tile] = (bitmap, memory.use)
-    while memory.byteCount > memoryLimit,
-      // The finest level is evicted first, and within it the least recently used tile.
-      let last = memory.tiles.min(by: { ($0.key.level, $0.value.use) < ($1.key.level, $1.value.use) })
-    {
-      memory.byteCount -= last.value.bitmap.byteCount
-      memory.tiles[last.key] = nil
-    }
+  private static func entry(_ data: Data, _ contentID: ContentID, _ now: Date) -> CachedData {
+    var entry = CachedData(data: data, kind: .finished, contentID: contentID, stored: now)
+    entry.isMachineLocal = true
+    return entry
   }
 }

@@ -111,11 +111,6 @@ struct RateLimitQueueTests {
     #expect(queue.admit(now: second(1)) == 2)
     queue.remove(3)
     #expect(queue.due(now: second(1)) == nil)
-    // One that had its turn and was not sent gives it to the next.
-    queue.add(5, host: "a", priority: .normal)
-    #expect(queue.admit(now: second(1)) == nil)
-    queue.giveBack(host: "a")
-    #expect(queue.admit(now: second(1)) == 5)
   }
 
   // MARK: Memory

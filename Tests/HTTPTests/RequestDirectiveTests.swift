@@ -191,7 +191,8 @@ struct RequestDirectiveTests {
     #expect(Freshness().decide(plain, now: noon).usableOnServerErrorUntil == nil)
     #expect(Freshness().decide(plain, now: noon).usableOnErrorUntil == noon.addingTimeInterval(86_460))
     #expect(Freshness().decide(permitted, now: noon).usableOnServerErrorUntil == noon.addingTimeInterval(90))
-    let configured = Freshness(staleIfServerError: .seconds(600))
+    var configured = Freshness()
+    configured.staleIfServerError = .seconds(600)
     #expect(configured.decide(plain, now: noon).usableOnServerErrorUntil == noon.addingTimeInterval(660))
     #expect(configured.decide(permitted, now: noon).usableOnServerErrorUntil == noon.addingTimeInterval(90))
   }

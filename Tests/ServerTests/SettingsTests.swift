@@ -48,8 +48,8 @@ struct SettingsTests {
 
   @Test
   func proxiesAreHeededIfThatIsSet() throws {
-    #expect(try Settings(environment: [:]).configuration.addressGuard?.proxies == .bypass)
-    #expect(try Settings(environment: ["VITRINE_PROXY": "on"]).configuration.addressGuard?.proxies == .trust)
+    #expect(try Settings(environment: [:]).configuration.addressGuard?.trustsProxy == false)
+    #expect(try Settings(environment: ["VITRINE_PROXY": "on"]).configuration.addressGuard?.trustsProxy == true)
     let error = #expect(throws: ConfigurationError.self) {
       try Settings(environment: ["VITRINE_PROXY": "on", "VITRINE_ADDRESS_GUARD": "off"])
     }

@@ -212,7 +212,7 @@ package final class FakeRemoteCache: FallibleDataCaching {
 
   /// Returns all entries, without their bytes.
   package func entries() async -> [DataCacheEntry] {
-    state.value.entries.map { key, data in DataCacheEntry(data, for: key, hits: 1) }
+    state.value.entries.map { key, data in DataCacheEntry(CachedDataHead(data), for: key, hits: 1) }
   }
 
   /// Returns the number of entries.

@@ -3,7 +3,11 @@ import VitrineRuntime
 
 extension HTTPTimeouts {
   /// Time-outs that no slow machine reaches.
-  package static let patient = HTTPTimeouts(connect: .seconds(3600), idle: .seconds(3600), minimumRate: 0)
+  package static let patient = {
+    var timeouts = HTTPTimeouts()
+    (timeouts.connect, timeouts.idle, timeouts.minimumRate) = (.seconds(3600), .seconds(3600), 0)
+    return timeouts
+  }()
 }
 
 extension HTTPRequest {

@@ -14,7 +14,9 @@ struct FakeLoadTests {
     _ sink: any LoadSink,
     maxResponseBytes: Int = 1000,
   ) async throws -> (load: FakeLoad, handle: any LoadHandle) {
-    let handle = loader.load(HTTPRequest(try HTTPURL(url), maxResponseBytes: maxResponseBytes), into: sink)
+    var request = HTTPRequest(try HTTPURL(url))
+    request.maxResponseBytes = maxResponseBytes
+    let handle = loader.load(request, into: sink)
     return (try await loader.nextLoad(of: url), handle)
   }
 

@@ -26,11 +26,6 @@ public struct DataCacheEntry: Sendable, Hashable {
     (self.key, self.hits, kind, byteCount) = (key, hits, head.kind, head.byteCount)
     (stored, expires) = (head.stored, head.expires)
   }
-
-  /// Creates the summary of bytes that a cache holds in memory.
-  package init(_ data: CachedData, for key: CacheKey, hits: Int) {
-    self.init(CachedDataHead(data), for: key, hits: hits)
-  }
 }
 
 /// The contents and the history of a ``DataCaching`` in numbers.

@@ -7,10 +7,6 @@ package struct EvictionScore: Hashable, Sendable {
   /// The fixed cost of a miss, as the number of bytes that could be loaded in that time.
   package let fixedCost: Float
 
-  package init(fixedCost: Int) {
-    self.fixedCost = Float(fixedCost)
-  }
-
   /// Returns the score, 0 or more.
   ///
   /// - Parameters:
@@ -31,8 +27,6 @@ package struct ScoreHistogram {
   // Non-negative floats sort like their bit patterns. The upper 13 bits distinguish scores by 1/16.
   private static let shift: UInt32 = 19
   private var sizes = [Int](repeating: 0, count: 1 << 13)
-
-  package init() {}
 
   /// Returns the bucket of a score; buckets sort like scores.
   package static func bucket(of score: Float) -> Int {

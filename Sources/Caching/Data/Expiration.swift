@@ -10,7 +10,7 @@ public enum Expiration: Hashable, Sendable {
   case at(Date)
 
   /// Returns the date of expiry of a value stored at `now`, or `nil` for never.
-  public func date(from now: Date) -> Date? {
+  package func date(from now: Date) -> Date? {
     switch self {
     case .never: nil
     case .after(let duration): now.addingTimeInterval(duration / .seconds(1))

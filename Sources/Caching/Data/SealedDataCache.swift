@@ -82,7 +82,7 @@ public final class SealedDataCache: DataCaching {
     return zip(heads, zip(keys, keyNames)).map { head, names in
       guard var head else { return nil }
       head.contentID = secret.open(head.contentID, names.1)
-      let context = metadataContext(names.0, head.contentID)
+      let context = context("metadata", names.0, head.contentID)
       guard let (expires, metadata) = try? openMetadata(head.metadata, in: context) else { return nil }
       (head.expires, head.metadata, head.data) = (expires, metadata, nil)
       return head
@@ -95,11 +95,11 @@ public final class SealedDataCache: DataCaching {
     _ name: CacheKey,
   ) async -> (entry: CachedData?, isSpoiled: Bool) {
     let contentID = secret.open(sealed.contentID, name)
-    let body = await apply(open, sealed.data, bodyContext(key, contentID, sealed.kind))
+    let body = await apply(open, sealed.data, context("body \(sealed.kind.rawValue)", key, contentID))
     // The task was cancelled, or no thread was available. The stored entry is still good.
     guard let body else { return (nil, false) }
     do {
-      let (expires, metadata) = try openMetadata(sealed.metadata, in: metadataContext(key, contentID))
+      let (expires, metadata) = try openMetadata(sealed.metadata, in: context("metadata", key, contentID))
       var entry = sealed
       (entry.data, entry.metadata, entry.contentID, entry.expires) = (try body.get(), metadata, contentID, expires)
       return (entry, false)
@@ -113,9 +113,9 @@ public final class SealedDataCache: DataCaching {
   /// The older one is removed even if the new one cannot be sealed.
   public func store(_ entry: CachedData, for key: CacheKey) async {
     let name = secret.name(of: key)
-    let body = await apply(seal, entry.data, bodyContext(key, entry.contentID, entry.kind))
+    let body = await apply(seal, entry.data, context("body \(entry.kind.rawValue)", key, entry.contentID))
     guard let data = try? body?.get(),
-      let metadata = try? sealMetadata(entry.metadata, entry.expires, in: metadataContext(key, entry.contentID))
+      let metadata = try? sealMetadata(entry.metadata, entry.expires, in: context("metadata", key, entry.contentID))
     else { return await cache.remove(name) }
     var sealed = entry
     (sealed.data, sealed.metadata, sealed.contentID) = (data, metadata, secret.seal(entry.contentID, name))
@@ -128,7 +128,9 @@ public final class SealedDataCache: DataCaching {
   @discardableResult
   public func renew(_ key: CacheKey, contentID: ContentID, expires: Date?, metadata: Data) async -> Bool {
     let name = secret.name(of: key)
-    guard let sealed = try? sealMetadata(metadata, expires, in: metadataContext(key, contentID)) else { return false }
+    guard let sealed = try? sealMetadata(metadata, expires, in: context("metadata", key, contentID)) else {
+      return false
+    }
     return await cache.renew(name, contentID: secret.seal(contentID, name), expires: expires, metadata: sealed)
   }
 
@@ -140,12 +142,6 @@ public final class SealedDataCache: DataCaching {
 
   /// Returns a Boolean value that indicates whether a key has an entry, without opening it or counting it as used.
   public func contains(_ key: CacheKey) async -> Bool { await cache.contains(secret.name(of: key)) }
-
-  /// Returns the identity of an entry's content, without opening the body or counting it as used.
-  public func contentID(for key: CacheKey) async -> ContentID? {
-    let name = secret.name(of: key)
-    return await cache.contentID(for: name).map { secret.open($0, name) }
-  }
 
   /// Removes the entries whose keys extend a key by further parts.
   public func removeAll(extending key: CacheKey) async { await cache.removeAll(extending: secret.name(of: key)) }
@@ -174,14 +170,6 @@ public final class SealedDataCache: DataCaching {
   private func apply(_ cipher: @escaping Cipher, _ bytes: Data, _ context: Data) async -> Result<Data, any Error>? {
     guard bytes.count > Self.inlineLimit else { return Result { try cipher(bytes, context) } }
     return try? await queue.run { _ in Result { try cipher(bytes, context) } }
-  }
-
-  private func bodyContext(_ key: CacheKey, _ contentID: ContentID, _ kind: CachedData.Kind) -> Data {
-    context("body \(kind.rawValue)", key, contentID)
-  }
-
-  private func metadataContext(_ key: CacheKey, _ contentID: ContentID) -> Data {
-    context("metadata", key, contentID)
   }
 
   /// Returns the bytes to authenticate with one part of an entry, so that the part is valid in no other place.

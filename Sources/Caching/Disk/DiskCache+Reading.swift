@@ -10,13 +10,6 @@ extension DiskCache {
     case stored(DiskFolder.Place, StagedView?)
   }
 
-  /// The statistics that a look-up changes.
-  private enum Counting {
-    case nothing, uses, usesAndMisses
-
-    var countsUses: Bool { self != .nothing }
-  }
-
   // MARK: - Entries
 
   /// Returns the entry for a key, fresh or expired, and counts it as used.
@@ -27,23 +20,27 @@ extension DiskCache {
     if case .unknown = warm, await opened() { warm = warmEntry(for: key) }
     switch warm {
     case .entry(let entry): return entry
-    case .missing: return nil
-    case .unknown: return await read(key, counting: .usesAndMisses)
+    case .missing:
+      countMiss()
+      return nil
+    case .unknown: return await read(key, countsUse: true)
     }
   }
 
   /// Returns the entry for a key, fresh or expired, without counting it as used.
   ///
   /// The bytes are read and verified. A damaged entry is not dropped before it is used.
-  public func peek(_ key: CacheKey) async -> CachedData? { await read(key, counting: .nothing) }
+  public func peek(_ key: CacheKey) async -> CachedData? { await read(key, countsUse: false) }
 
   /// Reads on a thread that may wait for the device.
-  private func read(_ key: CacheKey, counting: Counting) async -> CachedData? {
+  private func read(_ key: CacheKey, countsUse: Bool) async -> CachedData? {
     let hash = await hash(of: key)
     // A compaction may move the record meanwhile. The second look then finds it.
     for _ in 0..<3 {
-      switch find(key, hash, counting: counting) {
-      case .missing: return nil
+      switch find(key, hash, countsUse: countsUse) {
+      case .missing:
+        if countsUse { countMiss() }
+        return nil
       case .staged(let data): return data
       case .stored(let place, let renewal):
         let folder = folder
@@ -51,17 +48,17 @@ extension DiskCache {
         // The task was cancelled, or no thread was available.
         guard let reading else { return nil }
         if case .found(let data) = reading {
-          return counting.countsUses ? used(data, hash, renewal) : data.renewed(by: renewal)
+          return countsUse ? used(data, hash, renewal) : data.renewed(by: renewal)
         }
         if isOutdated(place) { continue }
-        guard counting.countsUses else { return nil }
+        guard countsUse else { return nil }
         // Another key with the same hash is a miss. A damaged entry is dropped.
         if case .unreadable = reading { shared.withLock { _ = $0.dropDamaged(hash, place.entry) } }
         countMiss()
         return nil
       }
     }
-    if counting.countsUses { countMiss() }
+    if countsUse { countMiss() }
     return nil
   }
 
@@ -108,7 +105,7 @@ extension DiskCache {
     let secret = shared.withLock { $0.secret }
     var waiting: [Waiting] = []
     for number in all {
-      switch find(keys[number], keys[number].hash(under: secret), counting: .nothing) {
+      switch find(keys[number], keys[number].hash(under: secret), countsUse: false) {
       case .missing: continue
       case .staged(let data): heads[number] = CachedDataHead(data)
       case .stored(let place, let renewal):
@@ -122,33 +119,17 @@ extension DiskCache {
     return waiting
   }
 
-  /// Returns the content of an entry and its sequence, without counting it as used.
-  func identity(of key: CacheKey, _ hash: KeyHash) async -> (contentID: ContentID, sequence: UInt64)? {
-    let (view, place) = shared.withLock { state in (state.staged[hash], state.place(of: hash)) }
-    if let view, case .put(let stagedKey, let data) = view.content {
-      return stagedKey == key ? (data.contentID, view.entrySequence) : nil
-    }
-    guard let place else { return nil }
-    if case .found(let head) = folder.head(at: place, of: key, cachedOnly: true) {
-      return (head.contentID, place.entry.sequence)
-    }
-    let folder = folder
-    let reading = try? await reading.run(priority: .high) { _ in folder.head(at: place, of: key) }
-    guard case .found(let head) = reading else { return nil }
-    return (head.contentID, place.entry.sequence)
-  }
-
   /// Returns a Boolean value that indicates whether a key has an entry.
   ///
   /// Does not count as use and reads nothing.
   public func contains(_ key: CacheKey) async -> Bool {
-    if case .missing = find(key, await hash(of: key), counting: .nothing) { return false }
+    if case .missing = find(key, await hash(of: key), countsUse: false) { return false }
     return true
   }
 
   // MARK: - The shared state
 
-  private func find(_ key: CacheKey, _ hash: KeyHash, counting: Counting) -> Finding {
+  private func find(_ key: CacheKey, _ hash: KeyHash, countsUse: Bool) -> Finding {
     // Read before the lock is taken, since a custom clock may run any code.
     let oldest = options.lifetime.map { clock.now.timeIntervalSinceReferenceDate - $0 / .seconds(1) } ?? -.infinity
     return shared.withLock { state in
@@ -156,7 +137,7 @@ extension DiskCache {
       switch view?.content {
       case .put(let stagedKey, let data)
       where stagedKey == key && data.stored.timeIntervalSinceReferenceDate > oldest:
-        if counting.countsUses {
+        if countsUse {
           state.hits += 1
           state.tick &+= 1
           state.staged[hash]?.lastUse = state.tick
@@ -164,16 +145,11 @@ extension DiskCache {
         }
         return .staged(data)
       case .put, .remove:
-        if counting == .usesAndMisses { state.misses += 1 }
         return .missing
       case .renew, nil:
-        break
+        guard let place = state.place(of: hash), place.entry.stored > oldest else { return .missing }
+        return .stored(place, view)
       }
-      guard let place = state.place(of: hash), place.entry.stored > oldest else {
-        if counting == .usesAndMisses { state.misses += 1 }
-        return .missing
-      }
-      return .stored(place, view)
     }
   }
 
@@ -185,7 +161,7 @@ extension DiskCache {
     return data.renewed(by: renewal)
   }
 
-  package func countMiss() { shared.withLock { $0.misses += 1 } }
+  private func countMiss() { shared.withLock { $0.misses += 1 } }
 
   private func isOutdated(_ place: DiskFolder.Place) -> Bool {
     shared.withLock { state in
@@ -199,11 +175,11 @@ extension DiskCache: WarmDataCaching {
   /// Looks for the entry among staged entries and in the system's page cache.
   ///
   /// The result is unknown while the folder is being opened.
-  package func warmEntry(for key: CacheKey, countsMiss: Bool) -> WarmEntry {
+  package func warmEntry(for key: CacheKey) -> WarmEntry {
     let secret = shared.withLock { $0.phase == .opening ? nil : $0.secret }
     guard let secret else { return .unknown }
     let hash = key.hash(under: secret)
-    switch find(key, hash, counting: countsMiss ? .usesAndMisses : .uses) {
+    switch find(key, hash, countsUse: true) {
     case .missing: return .missing
     case .staged(let data): return .entry(data)
     case .stored(let place, let renewal):

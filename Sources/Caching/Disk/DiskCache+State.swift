@@ -5,24 +5,28 @@ extension DiskCache {
   /// Waits until the folder is open, and returns `true` if it had to wait.
   @discardableResult
   func opened() async -> Bool {
-    await wait(\.opening) { $0.phase == .opening }
+    await wait { $0.phase == .opening }
   }
 
-  /// Waits in one of the lists, if the state demands it, and returns whether it did.
+  /// Waits while the state demands it, and returns whether it did.
   @discardableResult
-  private func wait(
-    _ list: WritableKeyPath<Waiters, [Deferred<Void>]>,
-    if isDue: (DiskState) -> Bool,
-  ) async -> Bool {
-    let waiter = shared.withLock { state -> Deferred<Void>? in
+  func wait(while isDue: (DiskState) -> Bool) async -> Bool {
+    var hasWaited = false
+    while let waiter = waiter(if: isDue) {
+      await waiter.value()
+      hasWaited = true
+    }
+    return hasWaited
+  }
+
+  private func waiter(if isDue: (DiskState) -> Bool) -> Deferred<Void>? {
+    shared.withLock { state in
       guard isDue(state) else { return nil }
       let waiter = Deferred<Void>()
       // Within the lock, so that the end of the wait cannot come in between.
-      self.waiters.withLock { $0[keyPath: list].append(waiter) }
+      waiters.withLock { $0.append(waiter) }
       return waiter
     }
-    await waiter?.value()
-    return waiter != nil
   }
 
   func hash(of key: CacheKey) async -> KeyHash {
@@ -38,16 +42,16 @@ extension DiskCache {
   ) -> Bool {
     let uptime = clock.uptime
     // Replaced and forgotten entries are released without the lock.
-    let (isStaged, isDue, left) = shared.withLock { state -> (Bool, Bool, Displaced) in
-      guard state.phase == .open, let (operation, content) = decide(state) else { return (false, false, Displaced()) }
+    let (isStaged, isDue, _) = shared.withLock { state -> (Bool, Bool, Displaced) in
+      guard state.phase == .open, let (operation, content) = decide(state) else { return (false, false, (nil, [])) }
       // The removal of an entry from its other lane takes the sequence before its own.
       state.sequence += 1
       let sequence = state.nextSequence()
       if let retry = state.retryUptime, uptime < retry, !state.isReader {
         // The disk is failing. If an entry cannot be stored, an older one must not remain in its place.
-        if case .renew = operation { return (false, false, Displaced()) }
+        if case .renew = operation { return (false, false, (nil, [])) }
         if state.drop(hash) != nil { state.owedRemovals[hash] = sequence }
-        return (true, false, Displaced())
+        return (true, false, (nil, []))
       }
       state.tick &+= 1
       var view = StagedView(sequence: sequence, entrySequence: 0, content: content, lastUse: state.tick, hits: 1)
@@ -58,7 +62,7 @@ extension DiskCache {
         view.hits = (state.staged[hash]?.hits ?? state.index[hash]?.hits ?? 0) &+ 1
       }
       let staged = StagedOperation(hash: hash, sequence: sequence, operation: operation)
-      var left = Displaced()
+      var left: Displaced = (nil, [])
       left.view = state.stage(staged, view)
       if state.isReader {
         left.forgotten = state.forgetOldestStaged(over: self.options.stagingLimit)
@@ -67,29 +71,25 @@ extension DiskCache {
       defer { state.isDraining = true }
       return (true, !state.isDraining, left)
     }
-    _ = consume left
     guard isDue else { return isStaged }
     let isEnqueued = enqueue { [writer, waiters] in
       writer.drain()
-      Self.resolve(waiters, \.room)
+      Self.resolve(waiters)
     }
     if !isEnqueued {
       shared.withLock { $0.isDraining = false }
-      Self.resolve(waiters, \.room)
+      Self.resolve(waiters)
     }
     return isStaged
   }
 
-  static func resolve(_ waiters: Lock<Waiters>, _ which: WritableKeyPath<Waiters, [Deferred<Void>]>) {
+  /// Wakes all callers, which look at the state again.
+  static func resolve(_ waiters: Lock<[Deferred<Void>]>) {
     let waiting = waiters.withLock { waiters in
-      defer { waiters[keyPath: which].removeAll() }
-      return waiters[keyPath: which]
+      defer { waiters = [] }
+      return waiters
     }
     for waiter in waiting { waiter.resolve(()) }
-  }
-
-  func waitForRoom() async {
-    await wait(\.room) { $0.stagedBytes > options.stagingLimit && $0.isDraining }
   }
 
   /// Enqueues work and returns `false` if the system has no thread for it, in which case every look-up is a miss.
@@ -110,7 +110,4 @@ extension DiskCache {
   }
 }
 
-private struct Displaced: Sendable {
-  var view: StagedView?
-  var forgotten: [(StagedOperation, StagedView?)] = []
-}
+private typealias Displaced = (view: StagedView?, forgotten: [(StagedOperation, StagedView?)])

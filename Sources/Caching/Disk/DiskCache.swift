@@ -38,7 +38,8 @@ public final class DiskCache: DataCaching, WarningDataCaching {
   var clock: any TimeSource { writer.clock }
   var shared: Lock<DiskState> { writer.shared }
   let reading = WorkQueue(label: "vitrine-read", width: 3)
-  let waiters = Lock(Waiters())
+  /// The callers that wait for the folder to be open, or for staged bytes to be written.
+  let waiters = Lock<[Deferred<Void>]>([])
   private let warnings: CacheWarnings
   /// The reason why this cache may not write to the folder; `nil` if it writes, or another cache does.
   package let refusal: FileError?
@@ -48,11 +49,6 @@ public final class DiskCache: DataCaching, WarningDataCaching {
   /// It fits the largest image that is stored as pixels. Reading and verifying that takes about 70 us. Another thread
   /// would take as long, plus the switch to it.
   static let inlineLength = 520 << 10
-
-  struct Waiters {
-    var opening: [Deferred<Void>] = []
-    var room: [Deferred<Void>] = []
-  }
 
   /// Opens a folder, or creates it.
   ///
@@ -108,7 +104,7 @@ public final class DiskCache: DataCaching, WarningDataCaching {
     let isEnqueued = enqueue { [waiters, writer] in
       writer.open()
       writer.shared.withLock { $0.phase = .open }
-      Self.resolve(waiters, \.opening)
+      Self.resolve(waiters)
     }
     if !isEnqueued { shared.withLock { $0.phase = .closed } }
   }
@@ -136,7 +132,7 @@ public final class DiskCache: DataCaching, WarningDataCaching {
       let operation = mayKeep ? DiskOperation.put(key, entry) : .remove
       return (operation, operation)
     }
-    await waitForRoom()
+    await wait { $0.stagedBytes > options.stagingLimit && $0.isDraining }
   }
 
   /// Replaces the expiry and metadata of an entry, if it still has the given content.
@@ -145,7 +141,8 @@ public final class DiskCache: DataCaching, WarningDataCaching {
   @discardableResult
   public func renew(_ key: CacheKey, contentID: ContentID, expires: Date?, metadata: Data) async -> Bool {
     let hash = await hash(of: key)
-    guard let known = await identity(of: key, hash), known.contentID == contentID else { return false }
+    let known = shared.withLock { $0.staged[hash]?.entrySequence ?? $0.index[hash]?.sequence }
+    guard await self.contentID(for: key) == contentID else { return false }
     let seconds = expires.expirySeconds
     return stage(hash) { state in
       guard metadata.count <= self.options.segmentSize / 2 else { return nil }
@@ -158,7 +155,7 @@ public final class DiskCache: DataCaching, WarningDataCaching {
         return nil
       case .renew, nil:
         // The content was read without the lock, so the entry may have changed.
-        guard let target = state.index[hash]?.sequence, target == known.sequence else { return nil }
+        guard let target = state.index[hash]?.sequence, target == known else { return nil }
         let renewal = DiskOperation.renew(target: target, expires: seconds, metadata: metadata)
         return (renewal, renewal)
       }
@@ -208,7 +205,7 @@ public final class DiskCache: DataCaching, WarningDataCaching {
     }
     let own = state.staged.values.compactMap { view -> DataCacheEntry? in
       guard case .put(let key, let data) = view.content else { return nil }
-      return DataCacheEntry(data, for: key, hits: Int(view.hits))
+      return DataCacheEntry(CachedDataHead(data), for: key, hits: Int(view.hits))
     }
     return (stored ?? []) + own
   }
@@ -262,6 +259,6 @@ public final class DiskCache: DataCaching, WarningDataCaching {
   ///
   /// Complexity: O(bytes).
   package func verify() async -> DiskVerification {
-    await onWriter { $0.verify() } ?? DiskVerification()
+    await onWriter { $0.verify() } ?? (0, [])
   }
 }

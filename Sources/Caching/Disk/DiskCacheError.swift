@@ -8,7 +8,7 @@ public struct DiskCacheError: Error, Hashable, CustomStringConvertible {
   public let reason: String
 
   /// Creates an error; for fakes.
-  public init(path: String, reason: String) {
+  package init(path: String, reason: String) {
     (self.path, self.reason) = (path, reason)
   }
 

@@ -1,6 +1,6 @@
 import VitrineRuntime
 
-/// A cache that stores partial bodies of broken downloads, for later downloads to resume.
+/// Streamed bodies, and partial bodies of broken downloads, for later downloads to resume.
 ///
 /// ```swift
 /// if let partial = await cache.partial(for: key) {
@@ -12,26 +12,7 @@ import VitrineRuntime
 ///
 /// A writer ends with ``BodyWriter/seal(kind:metadata:contentID:expires:stored:)`` if the body is complete, with
 /// ``BodyWriter/keep()`` if the connection broke, and with ``BodyWriter/drop()`` if the bytes are useless.
-package protocol PartialStoring: DataCaching {
-  /// Returns a partial body, verified against its checksums.
-  ///
-  /// Returns `nil` if there is none, or a writer is appending to it.
-  func partial(for key: CacheKey) async -> PartialBody?
-
-  /// Creates a writer for a body that may outlive its download.
-  ///
-  /// - Parameters:
-  ///   - key: The key to store the body under.
-  ///   - metadata: The ``PartialBody/metadata`` of a new body. A resumed one keeps its own.
-  ///   - partial: The partial body to resume. `nil` begins from nothing and drops an older partial body of the key.
-  /// - Returns: The writer, or `nil` if `partial` is gone or another writer has resumed it.
-  func partialWriter(for key: CacheKey, metadata: Data, after partial: PartialBody?) async -> BodyWriter?
-
-  /// Drops a partial body, unless a writer is appending to it.
-  func removePartial(for key: CacheKey) async
-}
-
-extension DiskCache: PartialStoring {
+extension DiskCache {
   /// Creates a writer for a body whose length need not be known.
   ///
   /// The first 256 KB are held in memory before a file is created.
@@ -40,6 +21,9 @@ extension DiskCache: PartialStoring {
     return BodyWriter(self, key, hash, StreamedBody(key, hash, isPartial: false, metadata: Data()), hasStarted: false)
   }
 
+  /// Returns a partial body, verified against its checksums.
+  ///
+  /// Returns `nil` if there is none, or a writer is appending to it.
   package func partial(for key: CacheKey) async -> PartialBody? {
     let hash = await hash(of: key)
     let oldest = clock.now.timeIntervalSinceReferenceDate - DiskOptions.partialLifetime
@@ -59,6 +43,13 @@ extension DiskCache: PartialStoring {
     return partial
   }
 
+  /// Creates a writer for a body that may outlive its download.
+  ///
+  /// - Parameters:
+  ///   - key: The key to store the body under.
+  ///   - metadata: The ``PartialBody/metadata`` of a new body. A resumed one keeps its own.
+  ///   - partial: The partial body to resume. `nil` begins from nothing and drops an older partial body of the key.
+  /// - Returns: The writer, or `nil` if `partial` is gone or another writer has resumed it.
   package func partialWriter(
     for key: CacheKey,
     metadata: Data,
@@ -81,6 +72,7 @@ extension DiskCache: PartialStoring {
     return BodyWriter(self, key, hash, stream, hasStarted: true)
   }
 
+  /// Drops a partial body, unless a writer is appending to it.
   package func removePartial(for key: CacheKey) async {
     let hash = await hash(of: key)
     let isThere = shared.withLock { state in

@@ -77,16 +77,13 @@ public struct CacheKey: Hashable, Sendable, CustomStringConvertible {
     return isCopy || hasBytes(others)
   }
 
-  func hasBytes(_ others: [UInt8]) -> Bool {
-    unsafe bytes.withUnsafeBytes { left in
-      unsafe others.withUnsafeBytes { right in
-        unsafe Self.areEqual(left, right)
-      }
-    }
-  }
+  func hasBytes(_ others: [UInt8]) -> Bool { unsafe others.withUnsafeBytes { unsafe hasBytes($0) } }
 
   func hasBytes(_ others: UnsafeRawBufferPointer) -> Bool {
-    unsafe bytes.withUnsafeBytes { unsafe Self.areEqual($0, others) }
+    guard bytes.count == others.count, let start = others.baseAddress else { return bytes.count == others.count }
+    // Both have `others.count` bytes.
+    return unsafe bytes.withUnsafeBytes { unsafe $0.baseAddress.map { unsafe memcmp($0, start, others.count) == 0 } }
+      ?? true
   }
 
   /// Returns the hash under another secret.
@@ -94,13 +91,6 @@ public struct CacheKey: Hashable, Sendable, CustomStringConvertible {
   /// Complexity: O(count).
   package func hash(under secret: SipHash.Secret) -> KeyHash {
     Self.hash(bytes, under: secret)
-  }
-
-  private static func areEqual(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
-    guard left.count == right.count else { return false }
-    guard let leftStart = left.baseAddress, let rightStart = right.baseAddress else { return true }
-    // Both have `left.count` bytes.
-    return unsafe memcmp(leftStart, rightStart, left.count) == 0
   }
 
   private static func hash(_ bytes: [UInt8], under secret: SipHash.Secret) -> KeyHash {

@@ -3,11 +3,6 @@ package struct KeyHash: Hashable, Sendable {
   package var low: UInt64
   package var high: UInt64
 
-  package init(low: UInt64, high: UInt64) {
-    self.low = low
-    self.high = high
-  }
-
   /// Feeds the lower half, which is as good as random already; equality compares both.
   package func hash(into hasher: inout Hasher) {
     hasher.combine(low)

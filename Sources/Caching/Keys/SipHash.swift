@@ -8,11 +8,6 @@ package struct SipHash {
     package var low: UInt64
     package var high: UInt64
 
-    package init(low: UInt64, high: UInt64) {
-      self.low = low
-      self.high = high
-    }
-
     /// Creates a secret from the system's random numbers.
     package static func random() -> Secret {
       Secret(low: .random(in: 0...UInt64.max), high: .random(in: 0...UInt64.max))

@@ -13,7 +13,8 @@ public import VitrineRuntime
 ///
 /// **Limits.** They hold over all entries together, at any time. A store that would exceed one first shrinks the cache
 /// to 95 % of it. With the default ``Eviction``, entries unused for long leave first, entries used often leave late, and
-/// a large entry leaves before a small one of the same age. Held entries (``hold(_:)``) leave only after everything else.
+/// a large entry leaves before a small one of the same age. Entries that views hold leave only after everything
+/// else.
 ///
 /// **Order.** For one thread the order of uses is exact. Simultaneous uses on different threads may count a few dozen
 /// uses earlier or later.
@@ -83,7 +84,7 @@ public final class MemoryCache<Value: Sendable>: Sendable {
   /// The maximum cost of one entry, in bytes.
   ///
   /// A change applies to later stores only.
-  public var entryCostLimit: Int {
+  package var entryCostLimit: Int {
     get { storage.limits.entryCost }
     set { storage.setLimits { $0.entryCost = max(0, newValue) } }
   }
@@ -99,12 +100,6 @@ public final class MemoryCache<Value: Sendable>: Sendable {
     guard let object = storage.value(for: key) else { return nil }
     return unbox(object)
   }
-
-  func value(for key: CacheKey, countsMiss: Bool) -> Value? {
-    storage.value(for: key, countsMiss: countsMiss).map(unbox)
-  }
-
-  func countMiss() { storage.countMiss() }
 
   /// Returns the value for a key that has not expired, without counting it as used.
   func peek(_ key: CacheKey) -> Value? { storage.peek(key).map(unbox) }
@@ -175,11 +170,6 @@ public final class MemoryCache<Value: Sendable>: Sendable {
     storage.trim(to: EvictionGoal(cost: max(0, cost), count: .max), .trim)
   }
 
-  /// Evicts under memory pressure, as ``trims(under:)`` says.
-  package func trim(under pressure: MemoryPressure) {
-    storage.trim(under: pressure)
-  }
-
   /// Evicts under memory pressure for as long as the returned observation is alive.
   ///
   /// Under low pressure half of the total cost leaves, held entries last. Under critical pressure all entries that are
@@ -191,15 +181,8 @@ public final class MemoryCache<Value: Sendable>: Sendable {
     source.observe { [weak storage] in storage?.trim(under: $0) }
   }
 
-  /// A value in a group, with its key and cost.
-  package struct Variant: Sendable {
-    /// The key.
-    package let key: CacheKey
-    /// The value.
-    package let value: Value
-    /// The cost in bytes.
-    package let cost: Int
-  }
+  /// A value in a group, with its key, and its cost in bytes.
+  package typealias Variant = (key: CacheKey, value: Value, cost: Int)
 
   /// Returns the fresh values that were stored with this group, the newest first.
   ///
@@ -221,7 +204,7 @@ public final class MemoryCache<Value: Sendable>: Sendable {
   }
 
   private func variant(_ entry: MemoryStore.Entry) -> Variant {
-    Variant(key: entry.key, value: unbox(entry.value), cost: entry.cost)
+    (entry.key, unbox(entry.value), entry.cost)
   }
 
   /// Marks an entry as held, so that others are evicted before it.
@@ -229,7 +212,7 @@ public final class MemoryCache<Value: Sendable>: Sendable {
   /// A held entry still counts towards the limits, once, however often it is held.
   ///
   /// - Returns: A token that holds the entry until it is released, or `nil` if there is no entry.
-  public func hold(_ key: CacheKey) -> MemoryCacheHold? {
+  package func hold(_ key: CacheKey) -> MemoryCacheHold? {
     storage.hold(key)
   }
 

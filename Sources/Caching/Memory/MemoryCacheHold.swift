@@ -1,7 +1,7 @@
 /// A token that holds an entry of a ``MemoryCache`` until it is released.
 ///
 /// It has no effect once that entry was replaced or removed.
-public final class MemoryCacheHold: Sendable {
+package final class MemoryCacheHold: Sendable {
   private let store: MemoryStore
   private let shard: Int
   private let place: Int

@@ -18,15 +18,13 @@ public final class MemoryDataCache: DataCaching {
   /// - Parameters:
   ///   - sizeLimit: The maximum total size of all entries, in bytes, with keys and metadata. 0 stores nothing.
   ///   - entrySizeLimit: The maximum size of one entry, in bytes. Defaults to an eighth of `sizeLimit`.
-  ///   - eviction: The eviction policy. Defaults to ``Eviction/score``.
   ///   - memoryPressure: The source of memory pressure. Defaults to the system. `nil` ignores memory pressure.
   public init(
     sizeLimit: Int,
     entrySizeLimit: Int? = nil,
-    eviction: Eviction = .score,
     memoryPressure: (any MemoryPressureSource)? = .system,
   ) {
-    cache = MemoryCache(costLimit: sizeLimit, entryCostLimit: entrySizeLimit ?? sizeLimit / 8, eviction: eviction)
+    cache = MemoryCache(costLimit: sizeLimit, entryCostLimit: entrySizeLimit ?? sizeLimit / 8)
     pressure = memoryPressure.map { [cache] in cache.trims(under: $0) }
   }
 
@@ -83,7 +81,7 @@ public final class MemoryDataCache: DataCaching {
 
   /// Returns all entries without their bodies, in no particular order.
   public func entries() async -> [DataCacheEntry] {
-    cache.entries().map { key, entry, uses in DataCacheEntry(entry, for: key, hits: uses) }
+    cache.entries().map { key, entry, uses in DataCacheEntry(CachedDataHead(entry), for: key, hits: uses) }
   }
 
   /// Returns the contents and the history of the cache in numbers.
@@ -106,9 +104,7 @@ public final class MemoryDataCache: DataCaching {
 
 extension MemoryDataCache: WarmDataCaching {
   /// Returns the entry or ``WarmEntry/missing``, never ``WarmEntry/unknown``.
-  package func warmEntry(for key: CacheKey, countsMiss: Bool) -> WarmEntry {
-    cache.value(for: key, countsMiss: countsMiss).map { .entry($0) } ?? .missing
+  package func warmEntry(for key: CacheKey) -> WarmEntry {
+    cache.contains(key) ? cache.value(for: key).map { .entry($0) } ?? .missing : .missing
   }
-
-  package func countMiss() { cache.countMiss() }
 }

@@ -40,12 +40,7 @@ extension MemoryStore.Totals {
 /// Ages of different shards can be compared, see ``UseClock``. Shards are looked at one after the other, so hits and
 /// stores that fit go on meanwhile.
 extension MemoryStore {
-  private struct Candidate {
-    var shard: Int
-    var entry: MemoryTable.Candidate
-    var rank: Float
-    var age: UInt32
-  }
+  private typealias Candidate = (shard: Int, entry: MemoryTable.Candidate, rank: Float, age: UInt32)
 
   func setLimits(_ change: (inout Limits) -> Void) {
     let goal = totals.withLock { totals in
@@ -154,7 +149,7 @@ extension MemoryStore {
       for entry in entries where entry.place != sparedPlace {
         let age = latest &- entry.lastUse
         let rank = eviction.rank(age: age, cost: entry.cost, uses: entry.uses)
-        candidates.append(Candidate(shard: number, entry: entry, rank: rank, age: age))
+        candidates.append((number, entry, rank, age))
       }
     }
     return candidates

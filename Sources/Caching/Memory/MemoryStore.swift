@@ -86,9 +86,7 @@ final class MemoryStore: Sendable {
   // MARK: - Look-up
 
   @usableFromInline
-  func value(for key: CacheKey) -> (any AnyObject & Sendable)? { value(for: key, countsMiss: true) }
-
-  func value(for key: CacheKey, countsMiss: Bool) -> (any AnyObject & Sendable)? {
+  func value(for key: CacheKey) -> (any AnyObject & Sendable)? {
     enum Finding {
       case found(any AnyObject & Sendable)
       case none, expired, undated
@@ -98,12 +96,12 @@ final class MemoryStore: Sendable {
     while true {
       let finding = withShard(of: key) { shard -> Finding in
         guard let place = shard.table.place(of: key), let value = shard.table.value(place) else {
-          if countsMiss { shard.misses += 1 }
+          shard.misses += 1
           return .none
         }
         if shard.table.canExpire(place), shard.table.expires(place) <= now || now == -.infinity {
           guard now > -.infinity else { return .undated }
-          if countsMiss { shard.misses += 1 }
+          shard.misses += 1
           return .expired
         }
         shard.hits += 1
@@ -123,8 +121,6 @@ final class MemoryStore: Sendable {
       }
     }
   }
-
-  func countMiss() { shards.withLock(0) { $0.misses += 1 } }
 
   private func removeExpired(_ key: CacheKey, _ now: Double) {
     finish(
@@ -290,7 +286,7 @@ final class MemoryStore: Sendable {
 
   func unlist(_ entry: Entry?) {
     guard let entry, let group = entry.group else { return }
-    withShard(of: group) { $0.groups.remove(entry.cold.member) }
+    withShard(of: group) { $0.groups.remove(entry.cold.member, of: group) }
   }
 
   enum Reason {

@@ -9,9 +9,9 @@ import VitrineRuntime
 /// up to ``burst``.
 public struct RateLimit: Sendable, Hashable {
   /// The number of requests a second in the long run, from one a day to a million a second.
-  public let requestsPerSecond: Double
+  package let requestsPerSecond: Double
   /// The number of requests that may be sent at once after a pause; at least 1.
-  public let burst: Int
+  package let burst: Int
 
   /// Creates a limit; values out of range are clamped.
   ///
@@ -51,6 +51,4 @@ struct TokenBucket {
   func isFull(at now: Duration) -> Bool { full.map { $0 <= now } ?? true }
 
   mutating func take(at now: Duration) { full = max(full ?? now, now) + interval }
-
-  mutating func giveBack() { full = full.map { $0 - interval } }
 }

@@ -27,12 +27,8 @@ extension CurlHandle {
     metrics.firstByte = transfer.hop.head == nil ? nil : time(CURLINFO_STARTTRANSFER_TIME_T)
     metrics.bytesReceived = Int(clamping: offset(CURLINFO_SIZE_DOWNLOAD_T)) + number(CURLINFO_HEADER_SIZE)
     metrics.isConnectionReused = isConnected && number(CURLINFO_NUM_CONNECTS) == 0
-    switch number(CURLINFO_HTTP_VERSION) {
-    case Int(CURL_HTTP_VERSION_1_0): metrics.httpVersion = "1.0"
-    case Int(CURL_HTTP_VERSION_1_1): metrics.httpVersion = "1.1"
-    case Int(CURL_HTTP_VERSION_2_0): metrics.httpVersion = "2"
-    default: break
-    }
+    let versions = [CURL_HTTP_VERSION_1_0: "1.0", CURL_HTTP_VERSION_1_1: "1.1", CURL_HTTP_VERSION_2_0: "2"]
+    metrics.httpVersion = versions[numericCast(number(CURLINFO_HTTP_VERSION))]
     // The string belongs to the handle, and is copied here.
     if let address = unsafe vitrine_curl_get_string(easy, CURLINFO_PRIMARY_IP) {
       metrics.remoteAddress = unsafe IPAddress(String(cString: address))

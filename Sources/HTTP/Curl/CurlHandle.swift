@@ -78,7 +78,7 @@ final class CurlHandle {
       set(CURLOPT_CAINFO, file)
       unsafe set(CURLOPT_CAPATH, UnsafeMutableRawPointer?.none)
     }
-    let bypassesProxies = options.addressGuard.map { !$0.proxies.allowsProxies } ?? false
+    let bypassesProxies = options.addressGuard.map { !$0.trustsProxy } ?? false
     if !options.usesProxiesOfEnvironment || bypassesProxies { set(CURLOPT_PROXY, "") }
     // With a proxy in between, the only visible address would be the proxy's.
     if bypassesProxies { unsafe checkAddresses(me) }

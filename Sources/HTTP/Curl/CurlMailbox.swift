@@ -13,7 +13,7 @@ final class CurlMailbox: @unchecked Sendable {
     /// A change of priority. The engine reads the current one, which may have changed again.
     case reprioritize(CurlTransfer)
     /// The end of a transfer's hook.
-    case hookEnded(CurlTransfer, RedirectChain.Next)
+    indirect case hookEnded(CurlTransfer, RedirectChain.Next)
   }
 
   private struct State {

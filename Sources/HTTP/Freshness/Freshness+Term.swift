@@ -2,7 +2,7 @@ import VitrineRuntime
 
 extension Freshness {
   /// The time for which a response may be used, fresh or stale.
-  struct Term {
+  struct Term: Sendable, Hashable {
     var expires: Date
     var reason: Reason
     var control: CacheControl

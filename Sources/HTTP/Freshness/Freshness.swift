@@ -23,45 +23,33 @@ public struct Freshness: Sendable {
   /// The lifetime of a response without explicit or heuristic freshness.
   ///
   /// Defaults to 4 hours.
-  public var defaultLifetime: Duration
+  public var defaultLifetime = Duration.seconds(4 * 3600)
   /// The heuristic lifetime as a fraction of the time from `Last-Modified` to `Date`.
   ///
   /// Defaults to a tenth (RFC 9111 4.2.2).
-  public var heuristicFraction: Double
+  package var heuristicFraction = 0.1
   /// The maximum heuristic lifetime.
   ///
   /// Defaults to 7 days.
-  public var heuristicLimit: Duration
+  package var heuristicLimit = Duration.seconds(7 * 86_400)
   /// The time after expiry for which a response may be served while the server cannot be reached.
   ///
   /// Defaults to a day. A `stale-if-error` directive of the response takes precedence (RFC 5861 4).
-  public var staleIfError: Duration
+  public var staleIfError = Duration.seconds(86_400)
   /// The time after expiry for which a response may be served if the server answers with 500, 502, 503 or 504.
   ///
   /// Defaults to zero, so that only a `stale-if-error` directive of the response permits it (RFC 9111 4.2.4).
-  public var staleIfServerError: Duration
+  public var staleIfServerError = Duration.zero
   /// A Boolean value that indicates whether the cache serves its responses to others, as a server does.
   ///
   /// Defaults to `false`: a private cache, which `s-maxage` and `proxy-revalidate` do not concern.
   public var isShared = false
 
-  /// Creates the rules.
-  public init(
-    defaultLifetime: Duration = .seconds(4 * 3600),
-    heuristicFraction: Double = 0.1,
-    heuristicLimit: Duration = .seconds(7 * 86_400),
-    staleIfError: Duration = .seconds(86_400),
-    staleIfServerError: Duration = .zero,
-  ) {
-    self.defaultLifetime = defaultLifetime
-    self.heuristicFraction = heuristicFraction
-    self.heuristicLimit = heuristicLimit
-    self.staleIfError = staleIfError
-    self.staleIfServerError = staleIfServerError
-  }
+  /// Creates the default rules.
+  public init() {}
 
   /// The action to take.
-  package enum Action: String, Sendable, Hashable, CustomStringConvertible {
+  package enum Action: Sendable, Hashable {
     /// Serves the stored response.
     case serve
     /// Serves the stored response although it is stale, and sends the request with ``Decision/headers`` in the
@@ -77,9 +65,6 @@ public struct Freshness: Sendable {
     case fetch
     /// Fails, since no response is stored and no request is allowed.
     case fail
-
-    /// The name of the action, for logs and traces.
-    package var description: String { rawValue }
   }
 
   /// The reason of a decision.
@@ -123,22 +108,27 @@ public struct Freshness: Sendable {
     package let reason: Reason
     /// The header fields to add to the request, if one is sent.
     package let headers: HTTPFields
+    /// The time for which the stored response may be used; `nil` if no response is stored.
+    fileprivate(set) var term: Term?
+
     /// The end of the stored response's freshness, in the past if it is stale.
     ///
     /// `nil` if no response is stored.
-    package fileprivate(set) var expires: Date?
+    package var expires: Date? { term?.expires }
     /// The end of the time in which the response may be served while the server cannot be reached.
     ///
     /// `nil` if it may not be served then.
-    package fileprivate(set) var usableOnErrorUntil: Date?
+    package var usableOnErrorUntil: Date? { staleTerm?.onError }
     /// The end of the time in which the response may be served if the server answers with 500, 502, 503 or 504.
     ///
     /// `nil` if it may not be served then.
-    package fileprivate(set) var usableOnServerErrorUntil: Date?
+    package var usableOnServerErrorUntil: Date? { staleTerm?.onServerError }
     /// The end of the time in which the response may be served during revalidation.
     ///
     /// `nil` if it may not be served then.
-    package fileprivate(set) var usableWhileRevalidatingUntil: Date?
+    package var usableWhileRevalidatingUntil: Date? { staleTerm?.whileRevalidating }
+
+    private var staleTerm: Term? { term?.allowsStale == true ? term : nil }
   }
 
   /// Decides how to use a stored response.
@@ -170,15 +160,7 @@ public struct Freshness: Sendable {
     // Without a validator the request cannot be conditional.
     if action == .revalidate, fields.isEmpty { action = .fetch }
     if action == .fetch || isConditional { fields.append(contentsOf: demand) }
-    return Decision(
-      action: action,
-      reason: reason,
-      headers: fields,
-      expires: term.expires,
-      usableOnErrorUntil: term.allowsStale ? term.onError : nil,
-      usableOnServerErrorUntil: term.allowsStale ? term.onServerError : nil,
-      usableWhileRevalidatingUntil: term.allowsStale ? term.whileRevalidating : nil,
-    )
+    return Decision(action: action, reason: reason, headers: fields, term: term)
   }
 
   private func choose(_ stored: StoredResponse, _ term: Term, _ policy: CachePolicy, _ now: Date) -> (Action, Reason) {

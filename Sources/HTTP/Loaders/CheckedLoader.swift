@@ -52,13 +52,14 @@ final class CheckedSink: LoadSink {
   }
 
   func begin() {
+    // A second beginning has no effect.
+    let hasBegun = state.withLock { state in
+      defer { state.hasBegun = true }
+      return state.hasBegun
+    }
+    if hasBegun { return }
     _ = pass({ _ in nil }) { sink in
-      // A second beginning has no effect.
-      let hasBegun = state.withLock { state in
-        defer { state.hasBegun = true }
-        return state.hasBegun
-      }
-      if !hasBegun { sink.begin() }
+      sink.begin()
       return .proceed
     }
   }

@@ -56,25 +56,13 @@ extension RetryingLoad: LoadSink {
 
   /// Applies the policy's decision to a response while the loader is paused.
   private func decide(on response: HTTPResponse, _ delay: Duration?, of number: Int) {
-    let (isDelivered, end) = state.change { state -> (Bool, HTTPError??) in
-      guard state.attempt == number, state.stage == .asking else { return (false, nil) }
-      guard drops(response, delay, &state) else {
-        state.stage = .delivering
-        return (true, nil)
-      }
-      state.stage = .loading
-      if state.end == nil { state.wrapped.resume() }
-      return (false, state.end.take())
+    let isDropped = state.withLock { state -> Bool? in
+      guard state.attempt == number, state.stage == .asking else { return nil }
+      state.stage = .delivering
+      return drops(response, delay, &state)
     }
-    if isDelivered {
-      settle(accept(response))
-    } else if let end {
-      finishAttempt(end)
-    }
-  }
-
-  /// Continues the attempt by the sink's ``LoadFlow``, after a delivery during the loader's pause.
-  private func settle(_ flow: LoadFlow) {
+    guard let isDropped else { return }
+    let flow: LoadFlow = isDropped ? .proceed : accept(response)
     let end = state.change { state -> HTTPError?? in
       state.stage = .loading
       if let end = state.end.take() { return end }
@@ -176,10 +164,7 @@ extension RetryingLoad: LoadSink {
   private func goOn(after error: HTTPError) {
     guard let number = beginWaiting() else { return end(cancellation) }
     ask(error) { [self] delay in
-      guard let delay, canGoOn() else {
-        if endWaiting(after: number) { end(error) }
-        return
-      }
+      guard let delay, canGoOn() else { return end(error) }
       state.withLock { $0.failure = $0.failure ?? error }
       schedule(delay, after: number)
     }
@@ -191,12 +176,5 @@ extension RetryingLoad: LoadSink {
       guard let identity = state.identity, state.delivered > 0 else { return true }
       return request.isPlainGet && identity.validator != nil || startsOver(&state)
     }
-  }
-}
-
-extension RetryingLoad.State {
-  /// Returns the relation of a response to the interrupted one, if there is one.
-  fileprivate func answer(_ response: HTTPResponse) -> ResponseIdentity.Answer? {
-    identity?.answer(response, delivered: delivered)
   }
 }

@@ -33,7 +33,6 @@ final class RetryingLoad: LoadHandle {
     var stage = Stage.loading
     /// The handle of the attempt.
     var wrapped: WrappedHandle
-    var calls: SerialCalls? { wrapped.calls }
     /// Set while the sink is paused, or called and not resumed since.
     var isPaused = false
     /// The timer of the next attempt.
@@ -47,6 +46,11 @@ final class RetryingLoad: LoadHandle {
     /// for a success.
     var end: HTTPError??
     var sink: (any LoadSink)?
+
+    /// Returns the relation of a response to the interrupted one, if there is one.
+    func answer(_ response: HTTPResponse) -> ResponseIdentity.Answer? {
+      identity?.answer(response, delivered: delivered)
+    }
   }
 
   let request: HTTPRequest
@@ -172,17 +176,6 @@ final class RetryingLoad: LoadHandle {
       return false
     }
     if isLate { alarm.cancel() }
-  }
-
-  /// Ends the wait for the next attempt.
-  ///
-  /// - Returns: `true` if the load was still waiting for it.
-  func endWaiting(after number: Int) -> Bool {
-    state.withLock { state in
-      guard state.attempt == number, state.stage == .waiting else { return false }
-      state.stage = .loading
-      return true
-    }
   }
 
   /// Ends the load, once.

@@ -22,14 +22,7 @@ public final class WholeBodyLoader: DataLoader {
   /// which names the URL and has that error as its cause, and is not retried.
   public typealias Fetch = @Sendable (HTTPRequest) async throws -> (HTTPResponse, Data)
 
-  private struct State {
-    var queue: AdmissionQueue<ObjectIdentifier>
-    var waiting: [ObjectIdentifier: Load] = [:]
-  }
-
-  private let fetch: Fetch
-  private let clock: any TimeSource
-  private let state: Lock<State>
+  private let loads: AdmittedLoads
 
   /// Makes a loader.
   ///
@@ -38,184 +31,120 @@ public final class WholeBodyLoader: DataLoader {
   ///   - clock: The clock for `HTTPTimeouts.total`. Defaults to the system clock.
   ///   - fetch: The function.
   public init(maxConcurrentLoads: Int = 32, clock: any TimeSource = .system, _ fetch: @escaping Fetch) {
-    (self.fetch, self.clock) = (fetch, clock)
-    state = Lock(State(queue: AdmissionQueue(limit: max(1, maxConcurrentLoads))))
+    loads = AdmittedLoads(AdmissionQueue(limit: max(1, maxConcurrentLoads)), clock) { loads, request, sink in
+      let load = WholeBodyLoad(request, sink, fetch)
+      load.start(clock) { loads.release(host: request.url.host) }
+      return load
+    }
   }
 
   /// Queues a load, and returns at once.
   @discardableResult
   public func load(_ request: HTTPRequest, into sink: any LoadSink) -> any LoadHandle {
-    let load = Load(request, CheckedSink(request, sink), of: self)
-    let id = ObjectIdentifier(load)
-    state.withLock { state in
-      state.queue.add(id, host: request.url.host, priority: request.priority)
-      state.waiting[id] = load
-    }
-    load.attach(Task { await run(load) })
-    admit()
-    return load
+    loads.load(request, into: CheckedSink(request, sink))
+  }
+}
+
+/// A running load, and its handle.
+private final class WholeBodyLoad: LoadHandle {
+  private struct State {
+    var task: Task<Void, Never>?
+    /// The end of a pause that begins with the last call to the sink.
+    var pause: Deferred<Void>?
   }
 
-  private func admit() {
-    while true {
-      let next = state.withLock { state in
-        state.queue.admit().flatMap { state.waiting.removeValue(forKey: $0) }
-      }
-      guard let next else { return }
-      next.admission.resolve(true)
-    }
+  private let request: HTTPRequest
+  private let sink: any LoadSink
+  private let fetch: WholeBodyLoader.Fetch
+  private let state = Lock(State())
+
+  private var cancelled: HTTPError { HTTPError(.cancelled, url: request.url.string, "was cancelled") }
+
+  init(_ request: HTTPRequest, _ sink: any LoadSink, _ fetch: @escaping WholeBodyLoader.Fetch) {
+    (self.request, self.sink, self.fetch) = (request, sink, fetch)
   }
 
-  /// Returns the place of a load, or has it wait for none.
-  private func leave(_ load: Load) {
-    let id = ObjectIdentifier(load)
-    let waiting = state.withLock { state -> Load? in
-      if !state.queue.remove(id) { state.queue.release(host: load.request.url.host) }
-      return state.waiting.removeValue(forKey: id)
-    }
-    withExtendedLifetime(waiting) {}
-    admit()
+  /// The priority in the queue, which the load has left.
+  var priority: Priority {
+    get { request.priority }
+    set { _ = newValue }
   }
 
-  fileprivate func reprioritize(_ load: Load, _ priority: Priority) {
-    state.withLock { $0.queue.reprioritize(ObjectIdentifier(load), priority) }
+  func cancel() { state.withLock { $0.task }?.cancel() }
+
+  func resume() { state.withLock { $0.pause }?.resolve(()) }
+
+  /// Starts the load, and calls `leave` once the function has returned.
+  func start(_ clock: any TimeSource, leave: @escaping @Sendable () -> Void) {
+    let task = Task { await run(clock, leave) }
+    state.withLock { $0.task = task }
   }
 
-  private func run(_ load: Load) async {
-    guard await load.admission.value(orCancelled: false), !Task.isCancelled else {
-      leave(load)
-      return load.sink.finish(load.cancelled)
+  private func run(_ clock: any TimeSource, _ leave: @escaping @Sendable () -> Void) async {
+    guard !Task.isCancelled else {
+      leave()
+      return sink.finish(cancelled)
     }
-    load.sink.begin()
+    sink.begin()
     let outcome = Deferred<Result<(HTTPResponse, Data), HTTPError>>()
     let work = Task {
-      outcome.resolve(await response(to: load))
-      leave(load)
+      outcome.resolve(await response())
+      leave()
     }
-    let alarm = load.request.timeouts.total.map { limit in
-      clock.schedule(after: limit) {
+    let alarm = request.timeouts.total.map { limit in
+      clock.schedule(after: limit) { [request] in
         let detail = "no response within \(limit)"
-        outcome.resolve(.failure(HTTPError(.timedOut, url: load.request.url.string, timeout: .total, detail)))
+        outcome.resolve(.failure(HTTPError(.timedOut, url: request.url.string, timeout: .total, detail)))
         work.cancel()
       }
     }
-    let result = await outcome.value(orCancelled: .failure(load.cancelled)) { work.cancel() }
+    let result = await outcome.value(orCancelled: .failure(cancelled)) { work.cancel() }
     alarm?.cancel()
     switch result {
-    case .success(let (response, body)): await load.deliver(response, body)
-    case .failure(let error): load.sink.finish(error)
+    case .success(let (response, body)): await deliver(response, body)
+    case .failure(let error): sink.finish(error)
     }
   }
 
   /// Calls the hooks and the function.
-  private func response(to load: Load) async -> Result<(HTTPResponse, Data), HTTPError> {
-    var (request, code) = (load.request, HTTPError.Code.preparationFailed)
+  private func response() async -> Result<(HTTPResponse, Data), HTTPError> {
+    let hooks = sink.hooks
     do {
-      try await load.sink.hooks.willSend?(&request)
-      var previousAnswers = 0
-      while true {
-        code = .loaderFailed
-        let (response, body) = try await fetch(request)
-        guard response.status == 401, previousAnswers < 2, let challenge = load.sink.hooks.challenge else {
-          return .success((response, body))
-        }
-        code = .preparationFailed
-        let demand = HTTPChallenge(response: response, sent: request.headers, previousAnswers: previousAnswers)
-        guard let answer = try await challenge(demand) else { return .success((response, body)) }
-        for field in answer { request.headers[field.name] = field.value }
-        previousAnswers += 1
+      var next = try await RedirectChain(request).prepared(by: hooks).get()
+      while let chain = next {
+        let (response, body) = try await fetch(chain.request)
+        next = chain.isToAnswer(response, hooks) ? try await chain.answered(response, by: hooks).get() : nil
+        if next == nil { return .success((response, body)) }
       }
+      return .failure(cancelled)
     } catch let error as HTTPError {
       return .failure(error)
     } catch is CancellationError {
-      return .failure(load.cancelled)
+      return .failure(cancelled)
     } catch {
-      let name = code == .loaderFailed ? "loader" : "hook"
-      return .failure(HTTPError(code, url: load.request.url.string, cause: error, "the \(name) threw: \(error)"))
+      let detail = "the loader threw: \(error)"
+      return .failure(HTTPError(.loaderFailed, url: request.url.string, cause: error, detail))
     }
   }
-}
 
-extension WholeBodyLoader {
-  /// A queued or running load.
-  fileprivate final class Load: LoadHandle {
-    private struct State {
-      var priority: Priority
-      var task: Task<Void, Never>?
-      var isCancelled = false
-      /// Set by a resume since the last call to the sink.
-      var isResumed = false
-      var pause: Deferred<Void>?
+  private func deliver(_ response: HTTPResponse, _ body: Data) async {
+    guard await pass({ $0.receive(response) }), await pass({ $0.receive(body) }) else {
+      return sink.finish(cancelled)
     }
+    sink.finish(nil)
+  }
 
-    let request: HTTPRequest
-    let sink: CheckedSink
-    /// Set to `true` when the load may start.
-    let admission = Deferred<Bool>()
-    private let loader: WholeBodyLoader
-    private let state: Lock<State>
-
-    var cancelled: HTTPError { HTTPError(.cancelled, url: request.url.string, "was cancelled") }
-
-    init(_ request: HTTPRequest, _ sink: CheckedSink, of loader: WholeBodyLoader) {
-      (self.request, self.sink, self.loader) = (request, sink, loader)
-      state = Lock(State(priority: request.priority))
-    }
-
-    var priority: Priority {
-      get { state.withLock { $0.priority } }
-      set {
-        state.withLock { $0.priority = newValue }
-        loader.reprioritize(self, newValue)
-      }
-    }
-
-    func attach(_ task: Task<Void, Never>) {
-      let isCancelled = state.withLock { state in
-        state.task = task
-        return state.isCancelled
-      }
-      if isCancelled { task.cancel() }
-    }
-
-    func cancel() {
-      let task = state.withLock { state in
-        state.isCancelled = true
-        return state.task
-      }
-      task?.cancel()
-    }
-
-    func resume() {
-      let pause = state.withLock { state in
-        state.isResumed = true
-        return state.pause.take()
-      }
-      pause?.resolve(())
-    }
-
-    func deliver(_ response: HTTPResponse, _ body: Data) async {
-      guard await pass({ $0.receive(response) }), await pass({ $0.receive(body) }) else {
-        return sink.finish(cancelled)
-      }
-      sink.finish(nil)
-    }
-
-    /// Calls the sink, waits while it pauses the load, and returns whether to go on.
-    private func pass(_ call: (CheckedSink) -> LoadFlow) async -> Bool {
-      state.withLock { $0.isResumed = false }
-      switch call(sink) {
-      case .proceed: return true
-      case .stop: return false
-      case .pause:
-        let pause = Deferred<Void>()
-        let isResumed = state.withLock { state in
-          if !state.isResumed { state.pause = pause }
-          return state.isResumed
-        }
-        if !isResumed { await pause.value(orCancelled: ()) }
-        return !Task.isCancelled
-      }
+  /// Calls the sink, waits while it pauses the load, and returns whether to go on.
+  private func pass(_ call: (any LoadSink) -> LoadFlow) async -> Bool {
+    let pause = Deferred<Void>()
+    state.withLock { $0.pause = pause }
+    switch call(sink) {
+    case .proceed: return true
+    case .stop: return false
+    case .pause:
+      // The sink may have resumed the load before it returned.
+      await pause.value(orCancelled: ())
+      return !Task.isCancelled
     }
   }
 }

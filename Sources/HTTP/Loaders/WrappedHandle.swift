@@ -1,27 +1,27 @@
-import VitrineRuntime
+package import VitrineRuntime
 
 /// The handle of a wrapped loader's load, in the locked state of the load that wraps it.
 ///
 /// The caller may use its load before the wrapped one has a handle, which then learns of it. Calls to the handle are
 /// decided under the wrapping load's lock, and made by ``Lock/change(_:)`` after it, in that order.
-struct WrappedHandle {
+package struct WrappedHandle {
   private var handle: (any LoadHandle)?
-  private(set) var priority: Priority
-  private(set) var isCancelled = false
+  package private(set) var priority: Priority
+  package private(set) var isCancelled = false
   /// Set if the load must be resumed, or cancelled, once its handle is known.
   private var owesResume = false
   private var owesCancel = false
   /// The pending calls to handles, created with the first call.
-  private(set) var calls: SerialCalls?
+  fileprivate var calls: SerialCalls?
 
-  init(_ priority: Priority) { self.priority = priority }
+  package init(_ priority: Priority) { self.priority = priority }
 
-  mutating func reprioritize(_ new: Priority) {
+  package mutating func reprioritize(_ new: Priority) {
     priority = new
     tell { $0.priority = new }
   }
 
-  mutating func cancel() {
+  package mutating func cancel() {
     isCancelled = true
     breakOff()
   }
@@ -38,7 +38,7 @@ struct WrappedHandle {
   }
 
   /// Stores the handle of a load that was started with a priority, and makes up for earlier calls.
-  mutating func attach(_ new: any LoadHandle, startedWith old: Priority) {
+  package mutating func attach(_ new: any LoadHandle, startedWith old: Priority) {
     handle = new
     let priority = priority
     if priority != old { tell { $0.priority = priority } }
@@ -47,7 +47,7 @@ struct WrappedHandle {
   }
 
   /// Moves the handle of an ended load out, so that it is released without the lock.
-  mutating func detach() -> (any LoadHandle)? { handle.take() }
+  package mutating func detach() -> (any LoadHandle)? { handle.take() }
 
   /// Prepares for another load.
   mutating func reset() -> (any LoadHandle)? {
@@ -64,17 +64,15 @@ struct WrappedHandle {
 }
 
 /// The locked state of a load that wraps another.
-protocol WrappingState: Sendable {
-  /// The pending calls to handles.
-  var calls: SerialCalls? { get }
+package protocol WrappingState: Sendable {
+  /// The handle of the wrapped load.
+  var wrapped: WrappedHandle { get }
 }
-
-extension WrappedHandle: WrappingState {}
 
 extension Lock where State: WrappingState {
   /// Changes the state, and then makes the calls that were decided.
-  func change<Answer: Sendable>(_ body: (inout State) -> Answer) -> Answer {
-    let (answer, calls) = withLock { state in (body(&state), state.calls) }
+  package func change<Answer: Sendable>(_ body: (inout State) -> Answer) -> Answer {
+    let (answer, calls) = withLock { state in (body(&state), state.wrapped.calls) }
     calls?.run()
     return answer
   }

@@ -13,21 +13,6 @@
 /// addresses of clouds (169.254.169.254, fd00:ec2::254, 100.100.100.200, 168.63.129.16). A refused load fails with
 /// ``HTTPError/Code/addressRefused``.
 public struct AddressGuard: Sendable, Hashable {
-  /// The handling of a configured proxy by a guarded loader.
-  public struct ProxyRule: Sendable, Hashable {
-    let allowsProxies: Bool
-
-    /// Ignores the proxy and connects directly.
-    ///
-    /// The default.
-    public static let bypass = ProxyRule(allowsProxies: false)
-    /// Uses the proxy, which must then be the guard.
-    ///
-    /// The proxy resolves names, so the guard sees only schemes, ports and addresses in URLs. It does not check the
-    /// address of the proxy.
-    public static let trust = ProxyRule(allowsProxies: true)
-  }
-
   /// The allowed ports.
   ///
   /// Defaults to 80 and 443. `nil` allows all.
@@ -44,10 +29,11 @@ public struct AddressGuard: Sendable, Hashable {
   ///
   /// Defaults to none. Include the NAT64 prefix of your network here. These take precedence over ``allowed``.
   public var refused: [IPNetwork] = []
-  /// The handling of a configured proxy.
+  /// A Boolean value that indicates whether a guarded loader uses a configured proxy, which must then be the guard.
   ///
-  /// Defaults to ``ProxyRule/bypass``.
-  public var proxies = ProxyRule.bypass
+  /// Defaults to `false`: the loader ignores the proxy and connects directly. A proxy resolves names, so the guard sees
+  /// only schemes, ports and addresses in URLs. It does not check the address of the proxy.
+  public var trustsProxy = false
 
   /// Creates a guard with the default rules.
   public init() {}

@@ -69,28 +69,29 @@ public struct HTTPError: Error, Sendable, CustomStringConvertible {
     public static let total = Timeout(description: "total")
   }
 
-  private struct Fields {
+  private struct Facts: Hashable {
     let code: Code
     let url: String
     let status: Int?
     let timeout: Timeout?
-    let cause: (any Error)?
     let detail: String
   }
 
   // The fields are boxed, since types that may hold an error, and mostly hold none, should stay small.
-  private let fields: Box<Fields>
+  private let fields: Box<(facts: Facts, cause: (any Error)?)>
+
+  private var facts: Facts { fields.value.facts }
 
   /// The kind of the error.
-  public var code: Code { fields.value.code }
+  public var code: Code { facts.code }
   /// The requested URL.
-  public var url: String { fields.value.url }
+  public var url: String { facts.url }
   /// The status, with ``Code/badStatus``.
-  public var status: Int? { fields.value.status }
+  public var status: Int? { facts.status }
   /// The kind of the time-out, with ``Code/timedOut``.
-  public var timeout: Timeout? { fields.value.timeout }
+  public var timeout: Timeout? { facts.timeout }
   /// A description of the cause for people, which starts in lower case and has no full stop.
-  public var detail: String { fields.value.detail }
+  public var detail: String { facts.detail }
   /// The underlying error.
   ///
   /// With ``Code/preparationFailed`` and ``Code/loaderFailed`` it is the program's own error.
@@ -105,7 +106,7 @@ public struct HTTPError: Error, Sendable, CustomStringConvertible {
     cause: (any Error)? = nil,
     _ detail: String,
   ) {
-    fields = Box(Fields(code: code, url: url, status: status, timeout: timeout, cause: cause, detail: detail))
+    fields = Box((Facts(code: code, url: url, status: status, timeout: timeout, detail: detail), cause))
   }
 
   /// A Boolean value that indicates whether the load was cancelled; the counterpart of `catch is CancellationError`.
@@ -131,19 +132,10 @@ public struct HTTPError: Error, Sendable, CustomStringConvertible {
 
 extension HTTPError: Hashable {
   /// Compares all properties but the ``cause``, which need not be comparable.
-  public static func == (left: HTTPError, right: HTTPError) -> Bool {
-    left.code == right.code && left.url == right.url && left.status == right.status
-      && left.timeout == right.timeout && left.detail == right.detail
-  }
+  public static func == (left: HTTPError, right: HTTPError) -> Bool { left.facts == right.facts }
 
   /// Hashes all properties but the ``cause``.
-  public func hash(into hasher: inout Hasher) {
-    hasher.combine(code)
-    hasher.combine(url)
-    hasher.combine(status)
-    hasher.combine(timeout)
-    hasher.combine(detail)
-  }
+  public func hash(into hasher: inout Hasher) { hasher.combine(facts) }
 }
 
 extension HTTPError: LocalizedError {

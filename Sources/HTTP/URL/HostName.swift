@@ -1,3 +1,5 @@
+import VitrineRuntime
+
 /// The canonical form of a host.
 enum HostName {
   /// Returns a name in lower case with international labels in Punycode, or an address in canonical form.
@@ -50,21 +52,12 @@ enum HostName {
     }
   }
 
-  /// Parses like `inet_aton`: one to four decimal, octal or hexadecimal numbers, the last of which fills the rest.
+  /// Parses with `inet_aton`: one to four decimal, octal or hexadecimal numbers, the last of which fills the rest.
   private static func address4(_ labels: [Substring]) -> String? {
-    guard labels.count <= 4 else { return nil }
-    var numbers: [UInt64] = []
-    for label in labels {
-      let isHex = label.hasPrefix("0x")
-      let digits = isHex ? label.dropFirst(2) : label
-      let radix = isHex ? 16 : (label.hasPrefix("0") ? 8 : 10)
-      guard let number = digits.isEmpty ? 0 : UInt64(digits, radix: radix) else { return nil }
-      numbers.append(number)
-    }
-    guard let last = numbers.popLast(), numbers.allSatisfy({ $0 <= 255 }), last < 1 << (8 * UInt64(4 - numbers.count))
-    else { return nil }
-    let address = numbers.enumerated().reduce(last) { $0 | $1.element << (8 * UInt64(3 - $1.offset)) }
-    return [24, 16, 8, 0].map { String(address >> $0 & 255) }.joined(separator: ".")
+    var address = in_addr()
+    // `address` outlives the calls.
+    guard unsafe inet_aton(labels.joined(separator: "."), &address) != 0 else { return nil }
+    return unsafe withUnsafeBytes(of: &address) { unsafe $0.map { String($0) } }.joined(separator: ".")
   }
 }
 

@@ -23,9 +23,7 @@ package struct ObjectURL: Sendable, Hashable, CustomStringConvertible {
 
   /// Parses `s3://bucket/key`, in which the key is not percent-encoded, or returns `nil`.
   package init?(_ text: String) {
-    guard text.utf8.count > Self.scheme.utf8.count,
-      text.utf8.prefix(Self.scheme.utf8.count).elementsEqual(Self.scheme.utf8, by: { $0 | 0x20 == $1 | 0x20 })
-    else { return nil }
+    guard text.prefix(Self.scheme.count).equalsIgnoringCase(Self.scheme) else { return nil }
     let rest = text.utf8.dropFirst(Self.scheme.utf8.count)
     guard let slash = rest.firstIndex(of: UInt8(ascii: "/")) else { return nil }
     self.init(

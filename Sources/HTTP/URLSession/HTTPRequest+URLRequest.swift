@@ -15,7 +15,7 @@ extension HTTPRequest {
       method: HTTPMethod(request.httpMethod ?? "GET"),
       headers: HTTPFields(request.allHTTPHeaderFields ?? [:]),
       body: request.httpBody,
-      timeouts: HTTPTimeouts(idle: .seconds(timeout)),
     )
+    timeouts.idle = .seconds(timeout)
   }
 }

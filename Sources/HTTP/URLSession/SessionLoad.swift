@@ -235,15 +235,15 @@ final class SessionLoad: LoadHandle {
   private func deliverHeld() {
     let (head, held) = state.withLock { ($0.head, $0.held) }
     guard let head else { return }
-    deliverHeld({ $0.receive(head) }) { [self] in
-      if held.isEmpty { end(nil) } else { deliverHeld({ $0.receive(held) }) { [self] in end(nil) } }
-    }
+    deliverHeld([{ $0.receive(head) }] + (held.isEmpty ? [] : [{ $0.receive(held) }]))
   }
 
-  /// Calls the sink, and then `next`, once the sink does not pause.
-  private func deliverHeld(_ body: (any LoadSink) -> LoadFlow, then next: @escaping @Sendable () -> Void) {
+  /// Makes calls to the sink, each once the sink does not pause, and ends the load.
+  private func deliverHeld(_ calls: [@Sendable (any LoadSink) -> LoadFlow]) {
+    guard let first = calls.first else { return end(nil) }
+    let next = { @Sendable [self] in deliverHeld(Array(calls.dropFirst())) }
     // There is no task to suspend any more.
-    switch call(body, onPause: { $0.onResume = next }) {
+    switch call(first, onPause: { $0.onResume = next }) {
     case .stop: end(error(.cancelled, "was cancelled"))
     case .proceed: next()
     case .pause: break

@@ -222,7 +222,7 @@ enum ServerProgram {
 
   /// Sentences about proxies that the environment names in vain.
   private static func proxyWarnings(_ configuration: ThumbnailServer.Configuration) -> [String] {
-    guard let rule = configuration.addressGuard?.proxies, rule != .trust else { return [] }
+    guard configuration.addressGuard?.trustsProxy == false else { return [] }
     let names = ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"].filter { name in
       ProcessInfo.processInfo.environment[name]?.isEmpty == false
     }

@@ -311,9 +311,9 @@ struct Setting: Sendable {
     ) { (settings, value) throws(ConfigurationError) in
       let isOn = try SettingValues.flag(value)
       try requireGuard(settings, unless: !isOn)
-      settings.change { $0.addressGuard?.proxies = isOn ? .trust : .bypass }
+      settings.change { $0.addressGuard?.trustsProxy = isOn }
     } show: {
-      SettingValues.text($0.configuration.addressGuard?.proxies == .trust)
+      SettingValues.text($0.configuration.addressGuard?.trustsProxy == true)
     },
     bytes("MAX_SOURCE_BYTES", \.maxSourceBytes, atLeast: 1, "The maximum size of a source."),
     integer("MAX_SOURCE_PIXELS", \.maxSourcePixels, 1...1_000_000_000, "The maximum number of pixels of a source."),

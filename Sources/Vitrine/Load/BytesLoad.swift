@@ -313,7 +313,7 @@ final class BytesLoad: Sendable {
         let partial = head.partial
         if head.resumption != nil || partial.isWorthKeeping, mayKeep {
           let (resumption, stepper) = (head.resumption, context.stepper)
-          return BodyRecording(partial, for: key, in: partials, after: resumption, stepper, context.clock)
+          return BodyRecording(partial, for: key, in: partials, after: resumption, stepper)
         }
         // The partial download belongs to another version.
         if isResuming, head.resumption == nil, head.response.status == 200 { context.cacheWriter.dropPartial(of: key) }

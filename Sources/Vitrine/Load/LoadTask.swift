@@ -11,9 +11,6 @@ public import VitrineRuntime
 /// Callers of the same image or bytes share the work, and each has a task of its own: cancelling one does not affect
 /// the others. A task runs until it ends or is cancelled, even if it is not retained.
 public final class LoadTask<Value: Sendable>: Identifiable, Sendable {
-  /// A stage in the life of a task.
-  public typealias State = LoadState
-
   /// The request.
   public let request: ImageRequest
 

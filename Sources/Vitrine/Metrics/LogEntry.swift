@@ -3,7 +3,7 @@ public import VitrineRuntime
 /// An entry of a pipeline's log: a message for a person, and the same in fields.
 public struct LogEntry: Sendable, CustomStringConvertible {
   /// The severity of an entry, as in swift-log.
-  public enum Level: String, Sendable, Hashable, Comparable, CaseIterable, CustomStringConvertible {
+  public enum Level: String, Sendable, Hashable, Comparable, CaseIterable {
     /// Cache look-ups and decisions, stage by stage; cancelled requests.
     case trace
     /// A request finished.
@@ -20,9 +20,6 @@ public struct LogEntry: Sendable, CustomStringConvertible {
     public static func < (one: Level, other: Level) -> Bool {
       allCases.firstIndex(of: one) ?? 0 < allCases.firstIndex(of: other) ?? 0
     }
-
-    /// The level's name.
-    public var description: String { rawValue }
   }
 
   /// The severity.

@@ -113,7 +113,7 @@ public struct RequestMetrics: Sendable, Hashable, Identifiable {
   /// The total time that the request spent in queues so far: for a connection, a decoder, a processor.
   ///
   /// A shared stage counts only from the time at which this request began to wait.
-  public var queueWait: Duration { root.queueWait(from: root.began) }
+  package var queueWait: Duration { root.queueWait(from: root.began) }
 
   /// The origin of the image or its bytes; `nil` if there is none.
   public var origin: ImageResponse.Origin? {
@@ -122,10 +122,10 @@ public struct RequestMetrics: Sendable, Hashable, Identifiable {
   }
 
   /// The cache decision and its reason, such as `revalidate: max-age`; `nil` if no data cache was used.
-  public var cacheDecision: String? { root.all.lazy.compactMap { $0.facts["decision"] }.first?.description }
+  package var cacheDecision: String? { root.all.lazy.compactMap { $0.facts["decision"] }.first?.description }
 
   /// A Boolean value that indicates whether the request shared a stage that another request had begun.
-  public var isCoalesced: Bool { root.all.contains { $0.isShared } }
+  package var isCoalesced: Bool { root.all.contains { $0.isShared } }
 }
 
 extension RequestMetrics.Stage {

@@ -5,7 +5,7 @@ import VitrineRuntime
 /// An image in memory of the same source as a requested one; see ``ImagePipeline/cachedVariant(for:)``.
 public struct CachedVariant: Sendable {
   /// The processing of a variant, compared with the request.
-  public enum Processing: Int, Sendable, Hashable, CaseIterable {
+  public enum Processing: Comparable, Sendable, Hashable, CaseIterable {
     /// The request's processing.
     case same
     /// No processing, although the request has some.
@@ -52,10 +52,10 @@ public struct CachedVariant: Sendable {
   }
 
   /// The rank of a variant; lower is better.
-  var rank: (Int, Int, Int, Double) {
+  var rank: (Processing, Int, Int, Double) {
     let isSharp = pixelRatio >= 0.99
     // The smallest variant that is large enough is best, else the largest.
-    return (processing.rawValue, isSameView ? 0 : 1, isSharp ? 0 : 1, isSharp ? pixelRatio : -pixelRatio)
+    return (processing, isSameView ? 0 : 1, isSharp ? 0 : 1, isSharp ? pixelRatio : -pixelRatio)
   }
 }
 

@@ -88,7 +88,7 @@ extension LoadContext {
     guard recorder == nil, request.cachePolicy != .reload, !request.keys.hasAlternatives, !Task.isCancelled,
       let disk = disk(for: request, .diskReads) as? any WarmDataCaching,
       case .url = request.keys.source.kind, !cacheWriter.pending.isBusy(for: request.keys.fetch),
-      case .entry(let entry) = disk.warmEntry(for: request.keys.fetch, countsMiss: false),
+      case .entry(let entry) = disk.warmEntry(for: request.keys.fetch),
       let stored = StoredResponse(encoded: entry.metadata)
     else { return nil }
     var findings = CacheLookup()

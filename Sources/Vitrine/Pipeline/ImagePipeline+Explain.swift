@@ -312,7 +312,7 @@ private struct Explainer {
       explanation.original = find(findings.original, plan.decision)
     }
     if request.cachePolicy != .reload, let partials = context.partials, partials.allowsReading(request) {
-      explanation.partialByteCount = await partials.count(for: request.keys.fetch, now: now)
+      explanation.partialByteCount = await partials.count(for: request.keys.fetch)
     }
     explanation.reason = plan.decision.reason
     explanation.usableOnErrorUntil = explanation.usableOnErrorUntil ?? plan.decision.usableOnErrorUntil

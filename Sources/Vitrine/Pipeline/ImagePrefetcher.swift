@@ -27,7 +27,7 @@ public final class ImagePrefetcher: Sendable {
   }
 
   /// A closure called with each request and whether its image or bytes are available.
-  public typealias OnResult = @Sendable (ImageRequest, Result<Void, LoadError>) -> Void
+  package typealias OnResult = @Sendable (ImageRequest, Result<Void, LoadError>) -> Void
 
   /// A request that waits or is running.
   private struct Item {
@@ -155,7 +155,10 @@ public final class ImagePrefetcher: Sendable {
   ///   - onResult: A closure called on any thread for each finished request, even if its image was in memory before. A
   ///     request that is stopped, or whose prefetcher is released, ends with code `.cancelled`. The closure may do
   ///     anything. Defaults to none.
-  public func start(_ requests: [ImageRequest], onResult: OnResult? = nil) {
+  public func start(
+    _ requests: [ImageRequest],
+    onResult: (@Sendable (ImageRequest, Result<Void, LoadError>) -> Void)? = nil,
+  ) {
     add(requests.map { item($0, owner: 0, onResult) })
   }
 

@@ -60,10 +60,11 @@ package struct PipelineResources: Sendable {
     context.decoders.decoders(for: source.request, of: source.data)
   }
 
-  /// The options of a decode: limits.
-  private var decodeOptions: DecodeOptions {
+  /// Returns the options of a decode: the limits, the colours of a request, and its acceptance of damage.
+  private func decodeOptions(of request: ImageRequest) -> DecodeOptions {
     var options = DecodeOptions()
     options.limits = context.configuration.decodeLimits
+    (options.colorSpace, options.acceptsPartial) = (request.colorSpace, request.acceptsPartial)
     return options
   }
 
@@ -94,9 +95,9 @@ package struct PipelineResources: Sendable {
     let item: WorkItem
     do throws(WorkQueueError) {
       item = try (isPass ? context.passQueue : context.decodeQueue).enqueue(priority: priority) {
-        [decodeOptions] item in
+        [options = decodeOptions(of: source.request)] item in
         let share = MemoryShare(of: context.decodeBudget)
-        var options = decodeOptions
+        var options = options
         options.isCancelled = { item.isCancelled }
         do throws(ImageError) {
           let output = try context.decodeWatch.run(item, share) {

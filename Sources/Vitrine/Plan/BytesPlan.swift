@@ -73,7 +73,7 @@ struct BytesSearch: Sendable {
     found.findings.objection = context.network.objection(to: url)
     if case .memory(let memory) = partials {
       let key = request.keys.fetch
-      found.findings.partial = Resumption(for: key, in: memory, fields: fields, now: context.clock.now)
+      found.findings.partial = Resumption(for: key, in: memory, fields: fields)
     }
     // A hook's changes are unknown until it has run: see `BytesLoad`.
     guard context.network.hooks.willSend == nil else { return found }

@@ -43,7 +43,7 @@ class PlanContext: @unchecked Sendable {
     (self.configuration, self.processQueue, self.hookQueue) = (configuration, processQueue, hookQueue)
     decoders = DecoderChoice(configuration)
     // Nothing is stored that a delegate has not seen, so no partial downloads either.
-    partials = configuration.delegate == nil ? Partials(in: configuration.diskCache) : nil
+    partials = configuration.delegate == nil ? Partials(in: configuration.diskCache, configuration.clock) : nil
     cacheWriter = CacheWriter(configuration, pending, partials, variations, sources, decoders, processQueue)
     let isRecording = feed != nil || configuration.recorder != nil || configuration.collectsMetrics
     recorder = isRecording ? StageRecorder(configuration.recorder, feed, clock: configuration.clock) : nil

@@ -32,7 +32,7 @@ public struct DataResponse: Sendable {
   ///   - status: The HTTP status. Defaults to `nil`.
   ///   - headers: The header fields. Defaults to none.
   ///   - url: The URL after redirects. Defaults to `nil`.
-  public init(
+  package init(
     _ data: Data,
     from origin: ImageResponse.Origin = .local,
     isStale: Bool = false,

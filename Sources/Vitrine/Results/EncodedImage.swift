@@ -62,7 +62,7 @@ public struct EncodedImage: Sendable {
   ///   - status: The HTTP status of the original's response. Defaults to `nil`.
   ///   - contentID: The identity of the original's bytes. Defaults to `nil`.
   ///   - expires: The time until which the image may be served. Defaults to `nil`, for ever.
-  public init(
+  package init(
     _ data: Data,
     format: ImageFormat,
     width: Int,

@@ -87,7 +87,7 @@ public struct ImageResponse: Sendable {
   }
 
   /// Returns the same response with other pixels.
-  public func replacingImage(_ image: Bitmap) -> ImageResponse {
+  package func replacingImage(_ image: Bitmap) -> ImageResponse {
     var container = container
     container.bitmap = image
     return replacing(container)

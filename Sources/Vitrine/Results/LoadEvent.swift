@@ -14,9 +14,6 @@ public enum LoadEvent<Value: Sendable>: Sendable {
 /// An event of a loading image.
 public typealias ImageEvent = LoadEvent<ImageResponse>
 
-/// An event of loading bytes.
-public typealias DataEvent = LoadEvent<DataResponse>
-
 /// The progress of a download.
 public struct LoadProgress: Sendable, Hashable {
   /// The number of bytes received.
@@ -29,7 +26,7 @@ public struct LoadProgress: Sendable, Hashable {
   /// - Parameters:
   ///   - completed: The number of bytes received. Defaults to 0.
   ///   - total: The number of bytes expected; 0, the default, if unknown.
-  public init(completed: Int = 0, total: Int = 0) {
+  package init(completed: Int = 0, total: Int = 0) {
     (self.completed, self.total) = (max(0, completed), max(0, total))
   }
 
@@ -45,7 +42,7 @@ extension LoadProgress {
 }
 
 /// A stage in the life of a ``LoadTask``.
-public enum LoadState: String, Sendable, Hashable, CaseIterable {
+public enum LoadState: Sendable, Hashable, CaseIterable {
   /// The task loads, or waits for a paused ``LoadScope``.
   case running
   /// The task has its value, or has failed; see its result.

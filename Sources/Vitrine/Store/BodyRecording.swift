@@ -23,7 +23,7 @@ final class BodyRecording: Sendable {
   /// The task that opens the writer; `nil` in memory.
   private let opening: Task<BodyWriter?, Never>?
   /// The place in memory; `nil` on disk.
-  private let memory: (store: PartialMemory, key: CacheKey, head: PartialHead, clock: any TimeSource)?
+  private let memory: (store: PartialMemory, key: CacheKey, head: PartialHead)?
   /// A Boolean value that indicates whether the recording can become the entry.
   ///
   /// If `false`, the entry is stored like any other.
@@ -36,13 +36,12 @@ final class BodyRecording: Sendable {
     in partials: Partials,
     after resumption: Resumption?,
     _ executor: (any TaskExecutor)?,
-    _ clock: any TimeSource,
   ) {
     let state = Lock(State(written: resumption?.count ?? 0))
     (self.state, seals) = (state, partials.isWholeCache)
     guard case .disk(let disk) = partials.store else {
       opening = nil
-      memory = partials.memory.map { ($0, key, head, clock) }
+      memory = partials.memory.map { ($0, key, head) }
       // A body that grows must not be held twice.
       partials.memory?.remove(key)
       return
@@ -70,7 +69,7 @@ final class BodyRecording: Sendable {
 
   /// Keeps the recording for a later download.
   func keep(_ body: Data, _ hash: ContentHash) async {
-    if let memory { memory.store.keep(body, hash, memory.head, for: memory.key, now: memory.clock.now) }
+    if let memory { memory.store.keep(body, hash, memory.head, for: memory.key) }
     guard let writer = await finishedWriter(body) else { return }
     await writer.keep()
   }

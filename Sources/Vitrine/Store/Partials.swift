@@ -5,7 +5,7 @@ import VitrineRuntime
 /// The store of partial downloads: the disk cache, or memory if no disk cache keeps them.
 struct Partials: Sendable {
   enum Store: Sendable {
-    case disk(any PartialStoring)
+    case disk(DiskCache)
     case memory(PartialMemory)
   }
 
@@ -13,13 +13,13 @@ struct Partials: Sendable {
   /// A Boolean value that indicates whether bytes in this store need not be stored elsewhere.
   let isWholeCache: Bool
 
-  init(in cache: (any DataCaching)?) {
-    if let disk = cache as? any PartialStoring {
+  init(in cache: (any DataCaching)?, _ clock: any TimeSource) {
+    if let disk = cache as? DiskCache {
       (store, isWholeCache) = (.disk(disk), true)
     } else if let disk = (cache as? any TieredDataCaching)?.partialStoring {
       (store, isWholeCache) = (.disk(disk), false)
     } else {
-      (store, isWholeCache) = (.memory(PartialMemory()), false)
+      (store, isWholeCache) = (.memory(PartialMemory(clock)), false)
     }
   }
 
@@ -37,10 +37,10 @@ struct Partials: Sendable {
   }
 
   /// Returns the number of bytes of a partial download; 0 for none.
-  func count(for key: CacheKey, now: Date) async -> Int {
+  func count(for key: CacheKey) async -> Int {
     switch store {
     case .disk(let disk): await disk.partial(for: key)?.count ?? 0
-    case .memory(let memory): memory.partial(for: key, now: now)?.bytes.count ?? 0
+    case .memory(let memory): memory.partial(for: key)?.bytes.count ?? 0
     }
   }
 
@@ -52,68 +52,34 @@ struct Partials: Sendable {
   }
 }
 
-/// Partial downloads in memory; new downloads evict the oldest.
-final class PartialMemory: Sendable {
+/// Partial downloads in memory; new downloads evict the least recently used.
+struct PartialMemory: Sendable {
   struct Partial: Sendable {
     let head: PartialHead
     let bytes: Data
     /// The checksum of the bytes, to be continued.
     let hash: ContentHash
-    fileprivate let kept: Date
-    fileprivate let number: Int
   }
 
-  private struct State {
-    var partials: [CacheKey: Partial] = [:]
-    var byteCount = 0
-    var nextNumber = 0
-
-    /// Removes a partial download and returns it, so that its bytes are released with no lock held.
-    mutating func remove(_ key: CacheKey) -> Partial? {
-      guard let old = partials.removeValue(forKey: key) else { return nil }
-      byteCount -= old.bytes.count
-      return old
-    }
-  }
-
-  /// The maximum number of bytes of all downloads together.
-  private static let byteLimit = 16 << 20
   /// The minimum number of bytes that are worth keeping.
   static let minimum = 16 << 10
-  /// The lifetime, the same as on disk.
-  private static let lifetime = 86_400.0
 
-  private let state = Lock(State())
+  private let cache: MemoryCache<Partial>
 
-  func partial(for key: CacheKey, now: Date) -> Partial? {
-    guard let partial = state.withLock({ $0.partials[key] }) else { return nil }
-    return now.timeIntervalSince(partial.kept) < Self.lifetime ? partial : nil
+  init(_ clock: any TimeSource) {
+    // The lifetime is the same as on disk.
+    let expiration = Expiration.after(.seconds(86_400))
+    cache = MemoryCache(costLimit: 16 << 20, expiration: expiration, eviction: .leastRecentlyUsed, clock: clock)
   }
 
-  func keep(_ bytes: Data, _ hash: ContentHash, _ head: PartialHead, for key: CacheKey, now: Date) {
-    guard bytes.count >= Self.minimum, bytes.count <= Self.byteLimit else { return remove(key) }
-    _ = state.withLock { state -> [Partial?] in
-      var removed = [state.remove(key)]
-      let number = state.nextNumber
-      state.nextNumber += 1
-      state.partials[key] = Partial(head: head, bytes: bytes, hash: hash, kept: now, number: number)
-      state.byteCount += bytes.count
-      while state.byteCount > Self.byteLimit,
-        let oldest = state.partials.min(by: { $0.value.number < $1.value.number })
-      {
-        removed.append(state.remove(oldest.key))
-      }
-      return removed
-    }
+  func partial(for key: CacheKey) -> Partial? { cache.value(for: key) }
+
+  func keep(_ bytes: Data, _ hash: ContentHash, _ head: PartialHead, for key: CacheKey) {
+    guard bytes.count >= Self.minimum else { return remove(key) }
+    cache.store(Partial(head: head, bytes: bytes, hash: hash), for: key, cost: bytes.count)
   }
 
-  func remove(_ key: CacheKey) { _ = state.withLock { $0.remove(key) } }
+  func remove(_ key: CacheKey) { cache.remove(key) }
 
-  func removeAll() {
-    _ = state.withLock { state in
-      let old = state
-      state = State()
-      return old
-    }
-  }
+  func removeAll() { cache.removeAll() }
 }

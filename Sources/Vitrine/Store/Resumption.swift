@@ -21,7 +21,7 @@ final class Resumption: Sendable {
   private let validator: String
 
   /// Looks on disk for a partial download that a request with these fields can resume.
-  convenience init?(for key: CacheKey, in disk: any PartialStoring, fields: HTTPFields) async {
+  convenience init?(for key: CacheKey, in disk: DiskCache, fields: HTTPFields) async {
     guard let partial = await disk.partial(for: key), let head = PartialHead(encoded: partial.metadata),
       head.isResumable(at: partial.count, fields), let prefix = await partial.bytes(0..<partial.count),
       prefix.count == partial.count
@@ -32,8 +32,8 @@ final class Resumption: Sendable {
   }
 
   /// Looks in memory for a partial download that a request with these fields can resume.
-  convenience init?(for key: CacheKey, in memory: PartialMemory, fields: HTTPFields, now: Date) {
-    guard let known = memory.partial(for: key, now: now), known.head.isResumable(at: known.bytes.count, fields) else {
+  convenience init?(for key: CacheKey, in memory: PartialMemory, fields: HTTPFields) {
+    guard let known = memory.partial(for: key), known.head.isResumable(at: known.bytes.count, fields) else {
       return nil
     }
     self.init(known.head, known.bytes, known.hash, nil)

@@ -4,6 +4,13 @@ import VitrineRuntime
 
 /// The recent failures of sources: error responses while they are fresh, and other failures if the pipeline remembers
 /// them.
+///
+/// The pipeline remembers the statuses 404 (5 minutes) and 410 (an hour), other statuses from 400 to 499 (a minute), and
+/// 429 and failures of the network or the server (10 seconds, doubled for each further failure up to 5 minutes). It
+/// ignores cancellations, requests that could not be sent, bodies over the limit, and 408. A `Retry-After` replaces
+/// these times, up to an hour.
+///
+/// - Complexity: O(1) for each operation. Now and then a record drops the oldest entries in O(n).
 final class RecentFailures: Sendable {
   private struct Entry {
     let error: HTTPError
@@ -12,11 +19,15 @@ final class RecentFailures: Sendable {
     /// The change that the hook made before sending.
     let change: RequestChange?
     let number: Int
+    /// The uptimes at which a failure without freshness was recorded, and until which it is remembered.
+    let recorded: Duration
+    let until: Duration
+    /// The number of failures since the last success.
+    let count: Int
   }
 
   private struct State {
     var entries: [CacheKey: Entry] = [:]
-    var memory = FailureMemory<CacheKey>(limit: RecentFailures.limit)
     var nextNumber = 0
   }
 
@@ -32,6 +43,9 @@ final class RecentFailures: Sendable {
     (self.freshness, self.remembers) = (freshness, remembers)
   }
 
+  /// The number of remembered failures, including expired ones.
+  var count: Int { state.withLock { $0.entries.count } }
+
   /// Returns the error that another attempt would most likely bring; `nil` if an attempt is worthwhile.
   ///
   /// `fields` are the fields that would be sent, `change` is the change by the hook before sending.
@@ -44,14 +58,13 @@ final class RecentFailures: Sendable {
     uptime: Duration,
   ) -> LoadError? {
     let key = request.keys.fetch
-    let found = state.withLock { state in
-      state.entries[key].map { ($0, state.memory.standing(for: key, now: uptime)) }
+    guard let entry = state.withLock({ $0.entries[key] }), entry.change == change, request.cachePolicy != .reload else {
+      return nil
     }
-    guard let (entry, standing) = found, entry.change == change, request.cachePolicy != .reload else { return nil }
     guard let stored = entry.stored else {
-      guard let standing else { return nil }
-      let (age, rest) = (standing.age.wholeSeconds(.down), standing.rest.wholeSeconds(.up))
-      return LoadError(standing.error, source, "failed \(age) s ago, not retried for \(rest) s: ")
+      guard entry.until > uptime else { return nil }
+      let (age, rest) = ((uptime - entry.recorded).wholeSeconds(.down), (entry.until - uptime).wholeSeconds(.up))
+      return LoadError(entry.error, source, "failed \(age) s ago, not retried for \(rest) s: ")
     }
     let decision = freshness.decide(stored, for: fields, now: now)
     guard decision.action == .serve, let expires = decision.expires else { return nil }
@@ -87,13 +100,34 @@ final class RecentFailures: Sendable {
         state.entries[key] = nil
         return
       }
-      if !isResponse { state.memory.record(error, for: key, retryAfter: retryAfter, now: uptime) }
+      let count = (state.entries[key]?.count ?? 0) + 1
+      guard let span = isResponse ? .zero : Self.span(error, count) else { return }
       let number = state.nextNumber
       state.nextNumber += 1
-      state.entries[key] = Entry(error: error, stored: isResponse ? stored : nil, change: change, number: number)
+      state.entries[key] = Entry(
+        error: error,
+        stored: isResponse ? stored : nil,
+        change: change,
+        number: number,
+        recorded: uptime,
+        until: uptime + (retryAfter.map { min($0, .seconds(3600)) } ?? span),
+        count: count,
+      )
       // Several entries are dropped at once, so that not every record in a full memory scans all entries.
       guard state.entries.count > Self.limit else { return }
       state.entries = state.entries.filter { $0.value.number > number - Self.limit * 7 / 8 }
+    }
+  }
+
+  /// Returns the time for which a failure is remembered; `nil` for a failure that does not depend on the URL.
+  private static func span(_ error: HTTPError, _ count: Int) -> Duration? {
+    switch error.code {
+    case .cancelled, .invalidURL, .invalidRequest, .preparationFailed, .tooLarge, .overloaded: return nil
+    case .badStatus where error.status == 404: return .seconds(300)
+    case .badStatus where error.status == 410: return .seconds(3600)
+    case .badStatus where error.status == 408: return nil
+    case .badStatus where (400...499).contains(error.status ?? 0) && error.status != 429: return .seconds(60)
+    default: return min(.seconds(10 << min(count - 1, 10)), .seconds(300))
     }
   }
 
@@ -101,19 +135,9 @@ final class RecentFailures: Sendable {
     stored.allowsStoring && freshness.decide(stored, for: stored.variation, now: now).action == .serve
   }
 
-  func forget(_ key: CacheKey) {
-    state.withLock { state in
-      state.entries[key] = nil
-      state.memory.forget(key)
-    }
-  }
+  func forget(_ key: CacheKey) { state.withLock { $0.entries[key] = nil } }
 
-  func removeAll() {
-    state.withLock { state in
-      state.entries = [:]
-      state.memory.removeAll()
-    }
-  }
+  func removeAll() { state.withLock { $0.entries = [:] } }
 }
 
 /// The change that a hook made to a request, as a hash, since the changed values may be secret.

@@ -6,36 +6,10 @@ import VitrineRuntime
 ///
 /// The loader may be the program's: it may finish within `load`, block, or call the pipeline.
 final class Transfer: WorkDependency {
-  private struct State {
-    /// The request, until it has been handed over.
-    var request: HTTPRequest?
-    var handle: (any LoadHandle)?
-    /// The priority that the loader has received.
-    var toldPriority: Priority
-    /// The priority that the load requests.
-    var priority: Priority
-    var isCancelled = false
-    var isDelivering = false
-
-    /// Takes the next call that the loader has not received.
-    mutating func takeCall() -> Call? {
-      if var request = request.take() {
-        // The load was cancelled before it began.
-        guard !isCancelled else { return nil }
-        (request.priority, toldPriority) = (priority, priority)
-        return .start(request)
-      }
-      if isCancelled { return handle.take().map(Call.cancel) }
-      guard let handle, toldPriority != priority else { return nil }
-      toldPriority = priority
-      return .setPriority(priority, handle)
-    }
-  }
-
-  private enum Call {
-    case start(HTTPRequest)
-    case setPriority(Priority, any LoadHandle)
-    case cancel(any LoadHandle)
+  private struct State: WrappingState {
+    /// The request, until it has been handed over; boxed, since many loads wait long after that.
+    var request: Box<HTTPRequest>?
+    var wrapped: WrappedHandle
   }
 
   private let loader: any DataLoader
@@ -44,41 +18,32 @@ final class Transfer: WorkDependency {
 
   init(_ request: HTTPRequest, by loader: any DataLoader, into sink: BodySink) {
     (self.loader, self.sink) = (loader, sink)
-    state = Lock(State(request: request, toldPriority: request.priority, priority: request.priority))
+    state = Lock(State(request: Box(request), wrapped: WrappedHandle(request.priority)))
   }
 
   var progress: WorkProgress? { sink.known }
 
   /// Sets the priority and the interest, and begins the load if it has not begun; `nil` cancels it or prevents its start.
   func setDemand(_ demand: WorkDemand?) {
-    if let demand { sink.watch(demand.interest) }
-    state.withLock { state in
-      if let demand { state.priority = demand.priority } else { state.isCancelled = true }
-    }
-    deliver()
-    if demand == nil { sink.abandon() }
-  }
-
-  /// Begins the load, unless it has begun or was cancelled, and passes changes on.
-  private func deliver() {
-    while let call = next() {
-      switch call {
-      case .start(let request):
-        let handle = loader.load(request, into: sink)
-        state.withLock { $0.handle = handle }
-      case .setPriority(let priority, let handle): handle.priority = priority
-      case .cancel(let handle): handle.cancel()
+    guard let demand else {
+      let (request, handle) = state.change { state in
+        state.wrapped.cancel()
+        return (state.request.take(), state.wrapped.detach())
       }
-      state.withLock { $0.isDelivering = false }
+      withExtendedLifetime((request, handle)) {}
+      return sink.abandon()
     }
-  }
-
-  /// Takes the next call; only one thread at a time makes calls.
-  private func next() -> Call? {
-    state.withLock { state in
-      guard !state.isDelivering, let call = state.takeCall() else { return nil }
-      state.isDelivering = true
-      return call
+    sink.watch(demand.interest)
+    let request = state.change { state in
+      if state.wrapped.priority != demand.priority { state.wrapped.reprioritize(demand.priority) }
+      return state.request.take()
+    }
+    guard var request = request?.value else { return }
+    request.priority = demand.priority
+    let handle = loader.load(request, into: sink)
+    state.change { state in
+      state.wrapped.attach(handle, startedWith: demand.priority)
+      if state.wrapped.isCancelled { _ = state.wrapped.detach() }
     }
   }
 }

@@ -1,6 +1,7 @@
-import VitrineCaching
 import VitrineRuntime
 import VitrineTestSupport
+
+@testable import VitrineCaching
 
 /// Stands for a cipher of the AEAD kind in tests; of no use against anybody.
 struct TestCipher: Sendable {

@@ -174,6 +174,7 @@ final class KillingFiles: DiskFileSystem {
   func names(in folder: String) throws(FileError) -> [String] { try system.names(in: folder) }
   func makeFolder(_ path: String) throws(FileError) { try system.makeFolder(path) }
   func syncFolder(_ path: String) throws(FileError) { try system.syncFolder(path) }
+  func space(at folder: String) -> DiskSpace? { nil }
 }
 
 private final class KillingFile: DiskFile {

@@ -1,8 +1,9 @@
 import Testing
-import VitrineCaching
 import VitrineRuntime
 import VitrineTestSupport
 import VitrineTesting
+
+@testable import VitrineCaching
 
 /// A disk that others fill.
 struct DiskSpaceTests {

@@ -67,6 +67,8 @@ final class MemoryFiles: DiskFileSystem {
 
   func makeFolder(_ path: String) throws(FileError) {}
 
+  func space(at folder: String) -> DiskSpace? { nil }
+
   func syncFolder(_ path: String) throws(FileError) {
     state.withLock { disk in
       disk.durableNames = disk.names
@@ -99,6 +101,9 @@ private final class MemoryFile: DiskFile {
     }
     return count
   }
+
+  /// Without a page cache, every read may wait.
+  func readCached(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) -> Bool { false }
 
   func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(FileError) {
     let bytes = unsafe Array(bytes)

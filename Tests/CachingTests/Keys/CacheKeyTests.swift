@@ -1,7 +1,8 @@
 import Testing
-import VitrineCaching
 import VitrineRuntime
 import VitrineTestSupport
+
+@testable import VitrineCaching
 
 struct CacheKeyTests {
   @Test

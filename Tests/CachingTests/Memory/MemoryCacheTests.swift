@@ -1,8 +1,9 @@
 import Testing
-import VitrineCaching
 import VitrineRuntime
 import VitrineTestSupport
 import VitrineTesting
+
+@testable import VitrineCaching
 
 struct MemoryCacheTests {
   private func filled(_ count: Int, cost: Int = 10, limit: Int = 1000) -> MemoryCache<Int> {

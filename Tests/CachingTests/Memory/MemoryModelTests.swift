@@ -73,14 +73,17 @@ struct MemoryModelTests {
     let numbers = (10..<14).map { groups.add(key($0), to: cats) }
     let dog = groups.add(key(20), to: dogs)
     #expect(groups.members(of: cats).map(\.key) == [13, 12, 11, 10].map(key))
-    for number in [numbers[3], numbers[1]] { groups.remove(number) }
+    for number in [numbers[3], numbers[1]] { groups.remove(number, of: cats) }
     #expect(groups.members(of: cats).map(\.key) == [12, 10].map(key))
-    // A number is used again, here in another group.
-    #expect([numbers[1], numbers[3]].contains(groups.add(key(21), to: dogs)))
+    // No number is used again: a late removal finds nothing, also in another group.
+    #expect(!(numbers + [dog]).contains(groups.add(key(21), to: dogs)))
+    groups.remove(numbers[1], of: dogs)
     #expect(groups.members(of: dogs).map(\.key) == [21, 20].map(key))
-    for number in [numbers[0], numbers[2]] { groups.remove(number) }
+    groups.remove(numbers[0], of: cats)
+    #expect(groups.members(of: cats).map(\.key) == [key(12)])
+    groups.remove(numbers[2], of: cats)
     #expect(groups.members(of: cats).isEmpty)
-    groups.remove(dog)
+    groups.remove(dog, of: dogs)
     #expect(groups.members(of: dogs).map(\.key) == [key(21)])
   }
 }

@@ -167,7 +167,7 @@ struct AddressGuardTests {
       #expect(try await plain.data("http://nothing.invalid/a").1.count == 7)
       options.addressGuard = AddressGuard()
       #expect(try await SystemLoader(options).failure("http://nothing.invalid/a").code == .cannotResolve)
-      options.addressGuard?.proxies = .trust
+      options.addressGuard?.trustsProxy = true
       let trusting = SystemLoader(options)
       #expect(try await trusting.data("http://nothing.invalid/a").1.count == 7)
       #expect(try await trusting.failure("http://10.0.0.1/a").code == .addressRefused)

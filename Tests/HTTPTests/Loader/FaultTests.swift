@@ -55,7 +55,8 @@ struct FaultTests {
   func theLimitIsAHundredMegabytesByDefault() throws {
     let request = try HTTPRequest("http://a.example")
     #expect(request.maxResponseBytes == 100_000_000)
-    #expect(request.timeouts == HTTPTimeouts(connect: .seconds(10), idle: .seconds(30), total: nil))
+    let timeouts = request.timeouts
+    #expect((timeouts.connect, timeouts.idle, timeouts.total) == (.seconds(10), .seconds(30), nil))
     #expect(request.redirectPolicy == .follow(limit: 10))
     #expect(request.priority == .normal)
   }

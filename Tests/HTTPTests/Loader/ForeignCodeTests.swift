@@ -159,16 +159,18 @@ struct ForeignCodeTests {
 
   @Test
   func theLastHandleOfDataThatIsLoadedMayCancelItWhenItIsReleased() async throws {
-    let sink = DataSink(try HTTPRequest(url), LoadHooks())
-    let (inner, released) = (HandingLoader(), Record<Int>())
+    let (inner, released, request) = (HandingLoader(), Record<Int>(), try HTTPRequest(url))
+    let task = Task { try await inner.data(for: request) }
+    try await until { inner.loadCount == 1 }
     inner.onRelease = {
-      sink.cancel()
+      task.cancel()
       released.add(1)
     }
-    sink.attach(inner.load(try HTTPRequest(url), into: RecordingSink()))
     #expect(released.events.isEmpty)
-    sink.finish(HTTPError(.connectionLost, url: url, "a"))
-    #expect(released.events == [1])
+    inner.fail(.connectionLost)
+    let error = await #expect(throws: HTTPError.self) { try await task.value }
+    #expect(error?.code == .connectionLost)
+    await released.reaches(1)
     inner.onRelease = nil
   }
 

@@ -83,13 +83,11 @@ struct SlowServerTests {
     for server in slow { server.route("*") { $0.waitForDisconnect() } }
     let quick = try LoopbackServer()
     quick.route("*", LoopbackResponse(body: Data("a".utf8)))
-    var sinks: [DataSink] = []
+    var handles: [any LoadHandle] = []
     for (index, server) in slow.enumerated() {
       for number in 0..<10 {
         let request = try HTTPRequest.patient(server.url("/\(number)"))
-        let sink = DataSink(request, LoadHooks())
-        sink.attach(loader.load(request, into: sink))
-        sinks.append(sink)
+        handles.append(loader.load(request, into: RecordingSink()))
       }
       // Eight hosts fill what any load may take. Asked for all at once, the hosts would share it.
       await server.wait(forRequests: index < 8 ? 6 : 1)
@@ -100,7 +98,7 @@ struct SlowServerTests {
       request.priority = priority
       #expect(try await loader.data(for: request).1 == Data("a".utf8))
     }
-    for sink in sinks { sink.cancel() }
+    for handle in handles { handle.cancel() }
   }
 
   /// libcurl calls a line of more than 100 KB "out of memory".

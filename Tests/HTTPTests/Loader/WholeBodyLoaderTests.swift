@@ -160,7 +160,7 @@ struct WholeBodyLoaderTests {
     hooks.willSend = { _ in throw Trouble() }
     let error = try await failure(of: loader, hooks: hooks)
     #expect(error?.code == .preparationFailed)
-    #expect(error?.detail == "the hook threw: the line is dead")
+    #expect(error?.detail == "the hook before sending threw: the line is dead")
   }
 
   @Test

@@ -218,4 +218,5 @@ private final class RefusingFiles: DiskFileSystem {
   func names(in folder: String) throws(FileError) -> [String] { try system.names(in: folder) }
   func makeFolder(_ path: String) throws(FileError) { try system.makeFolder(path) }
   func syncFolder(_ path: String) throws(FileError) { try system.syncFolder(path) }
+  func space(at folder: String) -> DiskSpace? { nil }
 }

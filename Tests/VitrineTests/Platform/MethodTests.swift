@@ -45,7 +45,7 @@ struct PipelineMethodTests {
   func allOfAnHTTPRequestIsSent() async throws {
     var http = try HTTPRequest(Self.url, headers: ["Content-Type": "application/json", "X-A": "b"])
     (http.method, http.body) = (.put, Data("{}".utf8))
-    http.timeouts = HTTPTimeouts(connect: .seconds(1), idle: .seconds(2), total: .seconds(3))
+    (http.timeouts.connect, http.timeouts.idle, http.timeouts.total) = (.seconds(1), .seconds(2), .seconds(3))
     (http.redirectPolicy, http.maxResponseBytes, http.priority) = (.deliver, 5_000_000, .high)
     http.isIdempotent = false
     let request = ImageRequest(http, size: .pixels(32, 32))

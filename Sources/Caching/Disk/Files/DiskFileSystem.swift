@@ -20,11 +20,6 @@ package protocol DiskFileSystem: Sendable {
   func space(at folder: String) -> DiskSpace?
 }
 
-extension DiskFileSystem {
-  /// Returns `nil`, which sets no limit.
-  package func space(at folder: String) -> DiskSpace? { nil }
-}
-
 /// An open file, closed when it is released.
 ///
 /// Calls block unless stated otherwise.
@@ -202,9 +197,6 @@ private final class SystemFile: DiskFile {
 }
 
 extension DiskFile {
-  /// Returns `false`, since without a page cache every read may wait.
-  package func readCached(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) -> Bool { false }
-
   /// Returns `count` bytes, or fewer at the end of the file.
   func bytes(_ count: Int, at offset: Int) throws(FileError) -> [UInt8] {
     var failure: FileError?

@@ -5,10 +5,6 @@ package struct DiskSpace: Sendable, Hashable {
   /// The space that may still be written.
   package var free: Int
 
-  package init(total: Int, free: Int) {
-    (self.total, self.free) = (total, free)
-  }
-
   /// The space to leave free: a twentieth of the disk, at least 1 GB, but at most a fifth of the disk.
   package var reserve: Int { min(max(total / 20, 1 << 30), total / 5) }
 }

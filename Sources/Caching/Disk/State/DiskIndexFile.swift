@@ -96,7 +96,7 @@ enum IndexFile {
         next.bodies[kept.sequence] = SpilledBody(lane: Int(kept.lane), size: Int(kept.bodyLength))
       }
     }
-    for (id, bytes) in places.live { next.segments[id]?.live += bytes }
+    for place in places.places { next.segments[place.segment.id]?.live += place.live }
     state = next
     return covered
   }
@@ -104,51 +104,41 @@ enum IndexFile {
   /// The segments by number, to check the places of entries and to sum up live bytes.
   private struct Places {
     struct Place {
-      var id: UInt32
-      var lane: Int
-      var size: Int
-      var covered: Int
+      let segment: Segment
+      let covered: Int
       var live = 0
     }
 
-    // The table uses open addressing by segment number. A dictionary took half of the opening.
-    private var places: [Place]
+    private(set) var places: [Place] = []
+    // A dictionary took half of the opening.
+    private var index = PlaceIndex()
 
     init(_ segments: SizedTable<UInt32, Segment>, _ covered: [UInt32: Int]) {
-      var size = 16
-      while size < segments.count * 4 { size *= 2 }
-      places = Array(repeating: Place(id: 0, lane: 0, size: 0, covered: 0), count: size)
       for segment in segments.values {
-        let id = segment.id
-        places[place(of: id)] = Place(id: id, lane: segment.lane, size: segment.size, covered: covered[id] ?? 0)
+        index.insert(Self.hash(of: segment.id), places.count)
+        places.append(Place(segment: segment, covered: covered[segment.id] ?? 0))
       }
     }
 
-    /// Returns the slot of a segment, or the free slot for it, where 0 is no segment's number.
-    private func place(of id: UInt32) -> Int {
-      var place = Int(id) & (places.count - 1)
-      while places[place].id != id, places[place].id != 0 { place = (place + 1) & (places.count - 1) }
-      return place
-    }
+    /// Returns the hash of a segment's number, which are consecutive.
+    private static func hash(of id: UInt32) -> KeyHash { KeyHash(low: UInt64(id), high: 0) }
 
-    var live: [(id: UInt32, bytes: Int)] { places.lazy.filter { $0.id != 0 }.map { ($0.id, $0.live) } }
+    private func place(of id: UInt32) -> Int? { index.place(Self.hash(of: id)) { places[$0].segment.id == id } }
 
     /// Returns the entry, or `nil` if its segment is gone or has lost its record.
     mutating func admit(_ entry: DiskEntry) -> DiskEntry? {
-      let place = place(of: entry.record.segment)
-      guard entry.record.segment != 0, places[place].lane == Int(entry.lane),
-        entry.record.end <= min(places[place].size, places[place].covered)
+      guard let place = place(of: entry.record.segment), places[place].segment.lane == Int(entry.lane),
+        entry.record.end <= min(places[place].segment.size, places[place].covered)
       else { return nil }
       places[place].live += Int(entry.record.length)
       guard entry.isRenewed else { return entry }
       var kept = entry
-      let renewal = self.place(of: entry.renewal.segment)
-      if entry.renewal.end > places[renewal].size {
+      if let renewal = self.place(of: entry.renewal.segment), entry.renewal.end <= places[renewal].segment.size {
+        places[renewal].live += Int(entry.renewal.length)
+      } else {
         // The renewal is lost, so the expiry is unknown and the entry counts as expired.
         kept.renewal.length = 0
         kept.expires = min(kept.expires, kept.stored)
-      } else {
-        places[renewal].live += Int(entry.renewal.length)
       }
       return kept
     }

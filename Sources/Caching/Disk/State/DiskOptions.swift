@@ -27,7 +27,7 @@ package struct DiskOptions: Sendable {
   /// The time after storing at which an entry is no longer returned, or `nil` for no limit.
   package var lifetime: Duration?
 
-  let scores = [EvictionScore(fixedCost: 200_000), EvictionScore(fixedCost: 200_000)]
+  let score = EvictionScore(fixedCost: 200_000)
   /// The shares of originals and finished images when the limit is too small for both, in percent.
   let laneShares = [80, 20]
 

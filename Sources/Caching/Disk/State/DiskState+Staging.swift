@@ -44,7 +44,8 @@ extension DiskState {
   }
 
   mutating func unstage(_ operation: StagedOperation) -> StagedView? {
-    stagedBytes -= operation.byteCount
+    // A streamed entry has not been staged.
+    if operation.body == nil { stagedBytes -= operation.byteCount }
     guard staged[operation.hash]?.sequence == operation.sequence else { return nil }
     return staged.removeValue(forKey: operation.hash)
   }

@@ -11,6 +11,8 @@ struct StagedOperation: Sendable {
   var hash: KeyHash
   var sequence: UInt64
   var operation: DiskOperation
+  /// The body of an entry that has been streamed into a file of its own; the entry itself then has no bytes.
+  var body: StreamedBody?
 
   var byteCount: Int {
     switch operation {

@@ -1,12 +1,4 @@
-/// The result of ``DiskCache/verify()``.
-package struct DiskVerification: Sendable, Hashable {
-  /// The number of entries read.
-  package internal(set) var checked = 0
-  /// The keys of damaged entries, which were dropped.
-  ///
-  /// `nil` stands for a key that is damaged itself.
-  package internal(set) var damaged: [CacheKey?] = []
-
-  /// Creates an empty result.
-  package init() {}
-}
+/// The result of ``DiskCache/verify()``: the number of entries read, and the keys of damaged entries, which were dropped.
+///
+/// `nil` stands for a key that is damaged itself.
+package typealias DiskVerification = (checked: Int, damaged: [CacheKey?])

@@ -27,7 +27,7 @@ extension DiskWriter {
   }
 
   private func eachEntry(ofLane lane: Int, at now: UInt32, _ body: (Scored) -> Void) {
-    let score = options.scores[lane]
+    let score = options.score
     eachEntry { hash, entry in
       guard Int(entry.lane) == lane else { return }
       // An entry used since then has age 0. The counter of uses wraps around.

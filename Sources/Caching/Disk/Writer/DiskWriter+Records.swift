@@ -6,17 +6,26 @@ extension DiskWriter {
     switch operation.operation {
     case .put(let key, let data):
       let older = shared.withLock { $0.index[operation.hash] }
-      oweMove(operation.hash, from: older, to: data.kind, sequence: operation.sequence)
+      if let older, older.lane != data.kind.rawValue {
+        // The older record in the other lane would return if the new entry were evicted.
+        owedMoves.append((operation.hash, operation.sequence - 1, Int(older.lane)))
+      }
       let bodyChecksum = bodies[operation.sequence]
       guard bodyChecksum != nil || data.data.count <= options.spillThreshold else { return .refused }
       let attributes = RecordAttributes(
         data,
         sequence: operation.sequence,
         lastUse: shared.withLock { $0.tick },
+        // The uses of a staged entry are in its view, and a streamed one was not staged.
+        hits: operation.body == nil ? 1 : (older?.hits ?? 0) &+ 1,
         bodyChecksum: bodyChecksum,
       )
-      let spilledLength = bodyChecksum == nil ? nil : data.data.count
-      return .put(try append(key, data, attributes, hash: operation.hash, spilledLength: spilledLength))
+      let (kind, lane) = (bodyChecksum == nil ? RecordKind.entry : .spilled, Int(data.kind.rawValue))
+      let header = RecordHeader(kind: kind, lane: lane, hash: operation.hash, sequence: operation.sequence)
+      var record = DiskRecord(header: header, attributes: attributes, key: key.bytes, metadata: data.metadata)
+      if bodyChecksum == nil { record.payload = data.data }
+      let spilledLength = bodyChecksum == nil ? nil : operation.body?.count ?? data.data.count
+      return .put(try append(record.measured(spilledLength: spilledLength), attributes))
     case .renew(let target, let expires, let metadata):
       let lane = shared.withLock { Int($0.index[operation.hash]?.lane ?? 0) }
       let renewal = DiskRenewal(target: target, expires: expires, revision: operation.sequence)
@@ -25,29 +34,6 @@ extension DiskWriter {
       try appendRemoval(of: operation.hash, sequence: operation.sequence)
       return .removal
     }
-  }
-
-  /// Owes the removal of the older record of an entry that enters the other lane.
-  ///
-  /// The older record would return if the new entry were evicted.
-  func oweMove(_ hash: KeyHash, from older: DiskEntry?, to kind: CachedData.Kind, sequence: UInt64) {
-    guard let older, older.lane != kind.rawValue else { return }
-    owedMoves.append((hash, sequence - 1, Int(older.lane)))
-  }
-
-  /// Appends the record of a new entry, whose revision is its sequence.
-  func append(
-    _ key: CacheKey,
-    _ data: CachedData,
-    _ attributes: RecordAttributes,
-    hash: KeyHash,
-    spilledLength: Int?,
-  ) throws(FileError) -> DiskEntry {
-    let (kind, lane) = (spilledLength != nil ? RecordKind.spilled : .entry, Int(data.kind.rawValue))
-    let header = RecordHeader(kind: kind, lane: lane, hash: hash, sequence: attributes.revision)
-    var record = DiskRecord(header: header, attributes: attributes, key: key.bytes, metadata: data.metadata)
-    if spilledLength == nil { record.payload = data.data }
-    return try append(record.measured(spilledLength: spilledLength), attributes)
   }
 
   /// Appends the record of an entry.

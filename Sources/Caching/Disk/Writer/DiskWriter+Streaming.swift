@@ -1,44 +1,5 @@
 import VitrineRuntime
 
-/// A body on its way to the disk, piece by piece.
-@safe
-final class StreamedBody: @unchecked Sendable {
-  // Sendable, since all mutable state is touched on the writer's queue only, and `failure` is a lock.
-
-  enum End: Sendable {
-    case sealed(ContentID)
-    /// A body so small that it is stored like any other.
-    case small(Data)
-    case refused
-  }
-
-  let key: CacheKey
-  let hash: KeyHash
-  let isPartial: Bool
-  let metadata: Data
-  private let failure = Lock(false)
-
-  fileprivate(set) var number: UInt64 = 0
-  fileprivate var epoch = 0
-  fileprivate var file: (any DiskFile)?
-  fileprivate var journal: (any DiskFile)?
-  fileprivate var journalEnd = 0
-  fileprivate var count = 0
-  fileprivate var checksum = CRC32C()
-  fileprivate var contentHash = ContentHash()
-  /// The bytes, if another cache writes to the folder and there is no file.
-  fileprivate var memory = Data()
-
-  init(_ key: CacheKey, _ hash: KeyHash, isPartial: Bool, metadata: Data) {
-    (self.key, self.hash, self.isPartial, self.metadata) = (key, hash, isPartial, metadata)
-  }
-
-  /// A Boolean value that indicates whether the body failed and will not be stored.
-  var hasFailed: Bool { failure.withLock { $0 } }
-
-  func fail() { failure.withLock { $0 = true } }
-}
-
 /// Streamed bodies, each of which is a file from its first piece on.
 extension DiskWriter {
   /// Appends a piece, or fails the whole body on a write error.
@@ -83,7 +44,7 @@ extension DiskWriter {
     (body.journal, body.journalEnd) = (journal, head.count)
   }
 
-  private func name(of body: StreamedBody) -> String {
+  func name(of body: StreamedBody) -> String {
     body.isPartial ? folder.partialName(body.number) : folder.temporaryBodyName(body.number)
   }
 
@@ -181,77 +142,34 @@ extension DiskWriter {
     entry.data = Data()
     if hasOwnID { entry.contentID = body.contentHash.value }
     do throws(FileError) {
-      guard try adopt(body, file, entry) else {
+      try prepare()
+      let fits = entry.metadata.count + body.key.bytes.count <= options.segmentSize / 2
+      guard fits, let operation = takeTurn(body, entry), perform([operation]) else {
         drop(body)
         return .refused
       }
-      return .sealed(entry.contentID)
     } catch {
       drop(body)
       fail([], error)
       return .refused
     }
+    return .sealed(entry.contentID)
   }
 
-  private func adopt(_ body: StreamedBody, _ file: any DiskFile, _ entry: CachedData) throws(FileError) -> Bool {
-    try prepare()
-    guard entry.metadata.count + body.key.bytes.count <= options.segmentSize / 2 else { return false }
-    try makeRoom(for: 1024 + entry.metadata.count + body.key.bytes.count, limit: currentLimit())
-    try file.sync()
-    guard let (sequence, older) = takeTurn(body) else { return false }
-    let lane = Int(entry.kind.rawValue)
-    try folder.rename(name(of: body), to: folder.bodyName(sequence))
-    shared.withLock { state in
-      guard state.epoch == body.epoch else { return }
-      // From here on it is an ordinary body, which becomes an entry by its record.
-      state.streamed[body.number] = nil
-      state.bodies[sequence] = SpilledBody(lane: lane, size: body.count)
-    }
-    do throws(FileError) {
-      nameChanges.all += 1
-      try syncNames()
-      if body.isPartial { try folder.remove(folder.journalName(body.number)) }
-      oweMove(body.hash, from: older, to: entry.kind, sequence: sequence)
-      let attributes = RecordAttributes(
-        entry,
-        sequence: sequence,
-        lastUse: shared.withLock { $0.tick &+ 1 },
-        hits: (older?.hits ?? 0) &+ 1,
-        bodyChecksum: body.checksum.value,
-      )
-      let record = try append(body.key, entry, attributes, hash: body.hash, spilledLength: body.count)
-      try flushLanes()
-      nameChanges.all += 1
-      syncIfDue()
-      return finish(record, of: body, sequence)
-    } catch {
-      shared.withLock { $0.doomed.bodies.append(sequence) }
-      throw error
-    }
-  }
-
-  private func finish(_ record: DiskEntry, of body: StreamedBody, _ sequence: UInt64) -> Bool {
-    shared.withLock { state in
-      guard state.epoch == body.epoch else {
-        state.doomed.bodies.append(sequence)
-        return false
-      }
-      state.tick &+= 1
-      state.insert(record, for: body.hash)
-      return true
-    }
-  }
-
-  /// Takes a sequence behind all staged operations of the key, or returns `nil` if everything was removed.
-  private func takeTurn(_ body: StreamedBody) -> (sequence: UInt64, older: DiskEntry?)? {
+  /// Returns the storing of an entry behind all staged operations of its key, or `nil` if everything was removed.
+  ///
+  /// It is not staged itself, since readers cannot read its body yet.
+  private func takeTurn(_ body: StreamedBody, _ entry: CachedData) -> StagedOperation? {
     // A caller that stores to one key endlessly must not block the writer.
     for _ in 0..<100 {
       drain()
-      let turn = shared.withLock { state -> (sequence: UInt64, older: DiskEntry?)? in
+      let turn = shared.withLock { state -> StagedOperation? in
         guard state.staged[body.hash] == nil else { return nil }
         // The removal from another lane takes the sequence before.
         state.sequence += 1
-        return (state.nextSequence(), state.index[body.hash])
+        let sequence = state.nextSequence()
+        state.tick &+= 1
+        return StagedOperation(hash: body.hash, sequence: sequence, operation: .put(body.key, entry), body: body)
       }
       guard shared.withLock({ $0.epoch == body.epoch && $0.phase == .open }) else { return nil }
       if let turn { return turn }

@@ -18,7 +18,7 @@ extension DiskWriter {
   /// Reads every entry, drops the damaged ones, and returns their keys.
   func verify() -> DiskVerification {
     drain()
-    var report = DiskVerification()
+    var report: DiskVerification = (0, [])
     var hashes: [KeyHash] = []
     eachEntry { hash, _ in hashes.append(hash) }
     for hash in hashes {

@@ -109,7 +109,9 @@ final class DiskWriter: @unchecked Sendable {
     isIndexOutdated = true
   }
 
-  private func perform(_ batch: [StagedOperation]) {
+  /// Writes operations, and returns whether they have taken effect.
+  @discardableResult
+  func perform(_ batch: [StagedOperation]) -> Bool {
     do throws(FileError) {
       try prepare()
       let owed = shared.withLock { $0.owedRemovals }
@@ -120,21 +122,22 @@ final class DiskWriter: @unchecked Sendable {
       var outcomes: [Outcome] = []
       for operation in batch { outcomes.append(try append(operation, bodies)) }
       try flushLanes()
-      finish(batch, outcomes, owed)
-      syncIfDue()
+      defer { syncIfDue() }
+      return finish(batch, outcomes, owed)
     } catch {
       fail(batch, error)
+      return false
     }
   }
 
-  private func finish(_ batch: [StagedOperation], _ outcomes: [Outcome], _ owed: [KeyHash: UInt64]) {
-    let (recovered, left) = shared.withLock { state -> (Bool, [StagedView?]) in
+  /// Returns `false` if everything was removed meanwhile, including the batch.
+  private func finish(_ batch: [StagedOperation], _ outcomes: [Outcome], _ owed: [KeyHash: UInt64]) -> Bool {
+    let (recovered, left) = shared.withLock { state -> (Bool, [StagedView?]?) in
       let recovered = state.retryUptime != nil
       state.retryUptime = nil
       guard state.epoch == epoch else {
-        // Everything was removed meanwhile, including this batch.
         doomBodies(of: batch, &state)
-        return (recovered, [])
+        return (recovered, nil)
       }
       for (hash, sequence) in owed where state.owedRemovals[hash] == sequence { state.owedRemovals[hash] = nil }
       var left: [StagedView?] = []
@@ -144,8 +147,8 @@ final class DiskWriter: @unchecked Sendable {
       }
       return (recovered, left)
     }
-    _ = consume left
     if recovered { warn("the disk cache at \(folder.path) can be written again") }
+    return left != nil
   }
 
   private func apply(_ outcome: Outcome, of operation: StagedOperation, _ state: inout DiskState) {
@@ -239,34 +242,47 @@ final class DiskWriter: @unchecked Sendable {
     for lane in lanes.indices where lanes[lane].segment == id { lanes[lane] = Lane() }
   }
 
-  /// Writes the large bodies of a batch under temporary names, syncs them together, and then renames them.
+  /// Writes the large bodies of a batch under temporary names, unless they have been streamed, syncs them together, and
+  /// then renames them.
   private func writeBodies(_ batch: [StagedOperation]) throws(FileError) -> [UInt64: UInt32] {
-    var written: [(sequence: UInt64, file: any DiskFile, checksum: UInt32, size: Int, lane: Int)] = []
+    typealias Body = (sequence: UInt64, name: String, file: any DiskFile, checksum: UInt32, size: Int, lane: Int)
+    var written: [Body] = []
     do throws(FileError) {
       for operation in batch {
-        guard case .put(_, let data) = operation.operation, data.data.count > options.spillThreshold else { continue }
-        let file = try folder.create(folder.temporaryBodyName(operation.sequence))
-        var checksum = CRC32C()
-        checksum.append(data.data)
-        written.append((operation.sequence, file, checksum.value, data.data.count, Int(data.kind.rawValue)))
-        try file.write(data.data, at: 0)
+        guard case .put(_, let data) = operation.operation else { continue }
+        let (sequence, lane) = (operation.sequence, Int(data.kind.rawValue))
+        if let body = operation.body, let file = body.file {
+          written.append((sequence, name(of: body), file, body.checksum.value, body.count, lane))
+        } else if data.data.count > options.spillThreshold {
+          let name = folder.temporaryBodyName(sequence)
+          let file = try folder.create(name)
+          var checksum = CRC32C()
+          checksum.append(data.data)
+          written.append((sequence, name, file, checksum.value, data.data.count, lane))
+          try file.write(data.data, at: 0)
+        }
       }
       for body in written { try body.file.sync() }
       for body in written {
-        try folder.rename(folder.temporaryBodyName(body.sequence), to: folder.bodyName(body.sequence))
+        try folder.rename(body.name, to: folder.bodyName(body.sequence))
         nameChanges.all += 1
       }
       // A record without its body would invalidate the older version of the entry too.
       if !written.isEmpty { try syncNames() }
     } catch {
       for body in written {
-        try? folder.remove(folder.temporaryBodyName(body.sequence))
+        try? folder.remove(body.name)
         try? folder.remove(folder.bodyName(body.sequence))
       }
       throw error
     }
     shared.withLock { state in
       for body in written { state.bodies[body.sequence] = SpilledBody(lane: body.lane, size: body.size) }
+      // From here on, a streamed body is an ordinary body, which becomes an entry by its record.
+      for operation in batch { if let body = operation.body { state.streamed[body.number] = nil } }
+    }
+    for operation in batch {
+      if let body = operation.body, body.isPartial { try? folder.remove(folder.journalName(body.number)) }
     }
     return Dictionary(uniqueKeysWithValues: written.map { ($0.sequence, $0.checksum) })
   }
@@ -341,9 +357,8 @@ final class DiskWriter: @unchecked Sendable {
     if isWritable, lockFile?.isDeleted == false { try? writeIndex() }
     lanes = [Lane(), Lane()]
     let before = shared.withLock { state in
-      let before = state
-      (state.index, state.staged, state.segments) = (DiskIndex(), [:], SizedTable())
-      state.laneEntries = PerGroup()
+      let before = state.removeAll()
+      state.doomed = DiskState.Doomed()
       return before
     }
     _ = consume before
