@@ -48,9 +48,9 @@ final class AVIFWriter {
     unsafe encoder.pointee.timescale = UInt64(Self.timescale)
     unsafe vitrine_avif_set_quality(encoder, isExact ? 100 : Int32(options.quality))
     if let animation = input.animation,
-      unsafe vitrine_avif_set_loop_count(encoder, Int32(clamping: animation.loopCount)) == 0
+      unsafe vitrine_avif_set_loop_count(encoder, Int32(clamping: animation.info.loopCount)) == 0
     {
-      loopCount = animation.loopCount
+      loopCount = animation.info.loopCount
     }
     // Code points (ITU-T H.273) in place of a profile: they take no bytes, and all readers know these.
     unsafe image.pointee.yuvRange = AVIF_RANGE_FULL

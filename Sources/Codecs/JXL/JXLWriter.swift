@@ -58,7 +58,7 @@ final class JXLWriter {
     if let animation {
       header.have_animation = 1
       (header.animation.tps_numerator, header.animation.tps_denominator) = (Self.timescale, 1)
-      header.animation.num_loops = UInt32(clamping: animation.loopCount)
+      header.animation.num_loops = UInt32(clamping: animation.info.loopCount)
     }
     try check(unsafe JxlEncoderSetBasicInfo(encoder, &header))
     // By name in place of a profile: it takes no bytes.

@@ -82,7 +82,7 @@ struct EncodeConversation {
     if let animation = input.animation {
       question.animation = EncodeQuestion.Animation(
         frameCount: max(1, animation.info.frameCount),
-        loopCount: min(max(0, animation.loopCount), Int(Int32.max)),
+        loopCount: min(max(0, animation.info.loopCount), Int(Int32.max)),
         hasAlpha: animation.info.hasAlpha,
       )
     }

@@ -221,7 +221,7 @@ extension ClockTests {
       var request = ImageRequest(url: url, size: .pixels(4, 4))
       request.animates = true
       let animation = try #require(try await setting.pipeline.imageTask(for: request).response.animation)
-      #expect(animation.loopCount == 1)
+      #expect(animation.info.loopCount == 1)
       var environment = EnvironmentValues()
       environment.imagePipeline = setting.pipeline
       let host = _Host(Page(request: request), environment: environment)

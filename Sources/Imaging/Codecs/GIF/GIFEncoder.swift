@@ -27,7 +27,7 @@ package struct GIFEncoder: ImageEncoder {
     while let frame = try frames.next() {
       try input.checkCancellation()
       let bitmap = frame.bitmap.converted(to: .sRGB).straightened()
-      if writer == nil { writer = GIFAnimationWriter(bitmap, loopCount: animation.loopCount, input, options) }
+      if writer == nil { writer = GIFAnimationWriter(bitmap, loopCount: animation.info.loopCount, input, options) }
       try writer?.add(bitmap, delay: frame.delay)
     }
     // An animation without frames is a still picture.

@@ -19,7 +19,7 @@ package struct WebPEncoder: ImageEncoder {
   package func encode(_ input: EncoderInput, _ options: WebPOptions) throws(ImageError) -> Data {
     try Self.check(input.bitmap, .webp, longestSide: Int(WEBP_MAX_DIMENSION))
     guard let animation = input.animation else { return try Self.adding(input, to: Self.still(input, options)) }
-    let writer = try WebPAnimationWriter(input, options, loopCount: animation.loopCount)
+    let writer = try WebPAnimationWriter(input, options, loopCount: animation.info.loopCount)
     return try Self.adding(input, to: writer.encode(animation, input))
   }
 

@@ -34,8 +34,6 @@ public final class AnimatedImage: Sendable {
   ///
   /// Durations of 0.01 s and less become 0.1 s, as in browsers, and none is longer than a million seconds.
   public var delays: [Double] { file.delays }
-  /// The number of times that the animation plays; 0 for endless.
-  public var loopCount: Int { info.loopCount }
   /// The number of frames that are there, and in which no damage was found.
   public var frameCount: Int { store.usableCount }
   /// A Boolean value that indicates whether more frames are to come, since the file is still loading.

@@ -24,7 +24,7 @@ public final class AnimationPlayer {
   public private(set) var completedLoops = 0
   /// The number of times that the animation plays; 0 for endless.
   ///
-  /// Defaults to the file's ``AnimatedImage/loopCount``.
+  /// Defaults to the file's ``ImageInfo/loopCount``.
   public var loopCount: Int
   /// The speed: 2 is twice as fast.
   ///
@@ -62,7 +62,7 @@ public final class AnimationPlayer {
   ///
   /// - Parameter image: The animation.
   public init(_ image: AnimatedImage) {
-    (self.image, bitmap, loopCount) = (image, image.poster, image.loopCount)
+    (self.image, bitmap, loopCount) = (image, image.poster, image.info.loopCount)
     image.store.attach()
   }
 
