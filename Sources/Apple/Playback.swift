@@ -28,6 +28,8 @@ final class Playback {
     link = host.makeFrameLink { [weak self] in self?.advance(to: $0) }
     motion = MotionPreference { [weak self] in self?.update() }
     update()
+    // It goes on where the view's former one, or another view's, is.
+    if player.frameIndex > 0 { show(player.bitmap) }
   }
 
   /// Plays, or shows the first frame where the user wants less motion.

@@ -235,6 +235,8 @@ final class PictureView: DrawnWidget {
     let former = playback
     former?.stop()
     playback = animation.map { Playback($0, after: former, self) }
+    // Also if it does not play now.
+    if let playback { show(frame: playback.player.bitmap) }
     updatePlayback()
   }
 

@@ -5,7 +5,8 @@ extension RemotePicture {
   /// The class of such widgets for descriptions of interfaces (`.ui` files), which name it `VitrineRemotePicture`.
   ///
   /// Reading this registers the class: do so before a description is read. Its properties are `uri`, `mode` (`fit`, `fill` or
-  /// `exact`), `animates`, `plays`, `shows-previews`, `shows-progress` and `shows-retry`; it loads through the program's shared pipeline.
+  /// `exact`), `animates`, `plays`, `shows-previews`, `shows-progress` and `shows-retry`; it loads through the program's
+  /// shared pipeline.
   public static var type: GType { built.type }
 
   private static let built = BuiltClass(

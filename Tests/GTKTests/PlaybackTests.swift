@@ -208,6 +208,35 @@ final class PlaybackTests: WidgetTestCase {
     }
   }
 
+  func testAnAnimationThatIsPausedWhileItArrivesKeepsItsFrame() throws {
+    try MainActor.assumeIsolated {
+      let file = Data(gifOf: 6, delay: 10)
+      var (options, policy) = (DecodeOptions(), PreviewPolicy())
+      (options.animates, policy.interval) = (true, 1)
+      var decoder = IncrementalDecoder(options: options, previews: policy)
+      _ = try decoder.append(file.prefix(file.count / 2 + 20))
+      let preview = try XCTUnwrap(try decoder.preview())
+      let stage = try Stage()
+      stage.picture.slot.showsPreviews = true
+      stage.picture.load(.named("B"))
+      var container = ImageContainer(preview.bitmap, info: preview.info, isPreview: true)
+      container.animation = preview.animation
+      stage.loading.oldest("B")?.send(.preview(container))
+      stage.mailbox.deliver()
+      MainLoop.turn { stage.frame == 2 }
+      stage.picture.plays = false
+
+      _ = try decoder.append(file[(file.count / 2 + 20)...])
+      stage.loading.oldest("B")?.finish(.of(try decoder.image()))
+      stage.mailbox.deliver()
+
+      XCTAssertEqual(stage.frame, 2)
+      XCTAssertEqual(stage.picture.player?.frameIndex, 2)
+      XCTAssertEqual(stage.picture.view.playback?.isRunning, false)
+      stage.window.close()
+    }
+  }
+
   func testAWidgetMayBeFreedWhileItPlays() throws {
     try MainActor.assumeIsolated {
       weak var view: PictureView?

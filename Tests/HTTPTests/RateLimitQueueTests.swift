@@ -111,6 +111,22 @@ struct RateLimitQueueTests {
     #expect(queue.admit(now: second(1)) == 2)
     queue.remove(3)
     #expect(queue.due(now: second(1)) == nil)
+    // One that had its turn and was not sent gives it to the next.
+    queue.add(5, host: "a", priority: .normal)
+    #expect(queue.admit(now: second(1)) == nil)
+    queue.giveBack(host: "a")
+    #expect(queue.admit(now: second(1)) == 5)
+  }
+
+  @Test
+  func aSlotThatIsNotUsedIsGivenToTheNext() {
+    var queue = AdmissionQueue<Int>(limit: 1)
+    for id in [1, 2] { queue.add(id, host: "a", priority: .normal) }
+    #expect(queue.admit() == 1)
+    #expect(queue.admit() == nil)
+    queue.giveBack(host: "a")
+    #expect(queue.admit() == 2)
+    #expect(queue.running == 1)
   }
 
   // MARK: Memory

@@ -119,12 +119,12 @@ extension GalleryWindow {
     }
   }
 
-  /// What a saved file lacks of a file's pictures.
+  /// The pictures of a file that are left out where one of them is saved.
   private enum Rest {
     case nothing, frames, pages
   }
 
-  /// Returns what is left out where a picture is written in a format.
+  /// Returns the pictures that are left out where one is written in a format.
   private func rest(of request: ImageRequest, _ format: ImageFormat) async -> Rest {
     guard let data = try? await photo.pipeline.data(for: request) else { return .nothing }
     let info = try? await Self.files.run { _ in try? GalleryPipeline.decoders.info(of: data) }

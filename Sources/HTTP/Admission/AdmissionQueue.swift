@@ -204,6 +204,14 @@ struct AdmissionQueue<ID: Hashable> {
     refresh(name)
   }
 
+  /// Returns the slot and the tokens of a load that was admitted and not sent.
+  mutating func giveBack(host name: String) {
+    bucket?.giveBack()
+    hosts[name]?.bucket?.giveBack()
+    hosts[name]?.wake = nil
+    if limit != nil { release(host: name) } else { refresh(name) }
+  }
+
   /// Raises the limit of a host whose loads share a connection.
   mutating func raiseLimit(ofHost name: String, to limit: Int) {
     guard let old = hosts[name]?.limit, old < limit else { return }

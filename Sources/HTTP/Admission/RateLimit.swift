@@ -51,4 +51,6 @@ struct TokenBucket {
   func isFull(at now: Duration) -> Bool { full.map { $0 <= now } ?? true }
 
   mutating func take(at now: Duration) { full = max(full ?? now, now) + interval }
+
+  mutating func giveBack() { full = full.map { $0 - interval } }
 }

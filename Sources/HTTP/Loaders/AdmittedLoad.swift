@@ -42,16 +42,15 @@ final class AdmittedLoads: Sendable {
     run()
   }
 
-  /// Removes a load, and returns whether it was waiting.
-  fileprivate func remove(_ load: AdmittedLoad) -> Bool {
+  /// Removes a load, if it is waiting.
+  fileprivate func remove(_ load: AdmittedLoad) {
     let id = ObjectIdentifier(load)
-    let (alarm, removed) = state.withLock { state -> (ScheduledAction?, AdmittedLoad?) in
+    let (alarm, _) = state.withLock { state -> (ScheduledAction?, AdmittedLoad?) in
       guard state.queue.remove(id) else { return (nil, nil) }
       if state.queue.waitingCount == 0 { state.due = nil }
       return (state.due == nil ? state.alarm.take() : nil, state.loads.removeValue(forKey: id))
     }
     alarm?.cancel()
-    return removed != nil
   }
 
   /// Reorders a load by its current priority, if it is waiting.
@@ -72,7 +71,7 @@ final class AdmittedLoads: Sendable {
       older?.cancel()
       if let due { setAlarm(due, after: max(due - now, .zero)) }
       guard let load else { return }
-      load.start()
+      if !load.start() { state.withLock { $0.queue.giveBack(host: load.request.url.host) } }
     }
   }
 
@@ -104,7 +103,7 @@ private final class AdmittedLoad: LoadHandle {
     var wrapped: WrappedHandle
   }
 
-  private let request: HTTPRequest
+  fileprivate let request: HTTPRequest
   private let owner: AdmittedLoads
   private let state: Lock<State>
 
@@ -113,14 +112,15 @@ private final class AdmittedLoad: LoadHandle {
     state = Lock(State(sink: sink, wrapped: WrappedHandle(request.priority)))
   }
 
-  /// Sends the load after its admission.
-  func start() {
+  /// Sends the load after its admission; returns `false` if it was cancelled since.
+  func start() -> Bool {
     let (sink, priority) = state.withLock { ($0.sink.take(), $0.wrapped.priority) }
-    guard let sink else { return }
+    guard let sink else { return false }
     var request = request
     request.priority = priority
     let handle = owner.send(owner, request, sink)
     state.change { $0.wrapped.attach(handle, startedWith: priority) }
+    return true
   }
 
   var priority: Priority {
@@ -132,10 +132,14 @@ private final class AdmittedLoad: LoadHandle {
   }
 
   func cancel() {
-    guard owner.remove(self) else { return state.change { $0.wrapped.cancel() } }
+    let sink = state.change { state in
+      state.wrapped.cancel()
+      return state.sink.take()
+    }
+    guard let sink else { return }
+    owner.remove(self)
     // The end does not come from within the call: the caller of `cancel()` may hold a lock that the sink needs.
-    let sink = state.withLock { $0.sink.take() }
-    Task { [request] in sink?.finish(HTTPError(.cancelled, url: request.url.string, "was cancelled")) }
+    Task { [request] in sink.finish(HTTPError(.cancelled, url: request.url.string, "was cancelled")) }
   }
 
   func resume() { state.change { $0.wrapped.resume() } }

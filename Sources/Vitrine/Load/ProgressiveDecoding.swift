@@ -19,15 +19,17 @@ final class ProgressiveDecoding: Sendable {
     case following(IncrementalDecoder)
     /// A thread inspects the bytes; others wait.
     case looking
-    /// A preview or image is being decoded; nothing is inspected meanwhile.
+    /// A preview or image is being decoded; nothing is inspected meanwhile, but the frames of an animation after it.
     case decoding(IncrementalDecoder)
     case ended
+
+    var extendsAnimation: Bool { if case .decoding(let decoder) = self { decoder.animation != nil } else { false } }
   }
 
   private struct State {
     var phase = Phase.choosing
     var priority: Priority
-    /// Bytes that came while a worker inspected earlier ones, and need not wait for the next.
+    /// Bytes that came while earlier ones were inspected, or extended an animation, and need not wait for the next.
     var missed: (body: Data, head: BodySink.Head)?
     /// The inspection or decoding on a queue.
     var item: WorkItem?
@@ -95,9 +97,11 @@ final class ProgressiveDecoding: Sendable {
         defer { state.phase = .looking }
         return state.phase
       case .looking:
-        if worker != nil { state.missed = (body, head) }
+        state.missed = (body, head)
         return nil
-      case .decoding, .ended: return nil
+      case .decoding, .ended:
+        if state.phase.extendsAnimation { state.missed = (body, head) }
+        return nil
       }
     }
     guard let phase else { return }
@@ -138,7 +142,9 @@ final class ProgressiveDecoding: Sendable {
     // Replaced values are released after the lock.
     let left = state.withLock { state in
       let left = state
-      if !state.isEnded { (state.phase, state.missed) = (phase, nil) }
+      guard !state.isEnded else { return left }
+      state.phase = phase
+      if !phase.extendsAnimation { state.missed = nil }
       return left
     }
     if case .decoding = phase { return }
@@ -172,9 +178,10 @@ final class ProgressiveDecoding: Sendable {
   }
 
   private func decoded() {
-    state.withLock { state in
-      if case .decoding(let decoder) = state.phase { state.phase = .following(decoder) }
+    let decoder = state.withLock { state -> IncrementalDecoder? in
+      if case .decoding(let decoder) = state.phase { decoder } else { nil }
     }
+    if let decoder { goOn(with: .following(decoder)) }
   }
 
   /// Enqueues work, unless the queue is full: previews are dispensable.

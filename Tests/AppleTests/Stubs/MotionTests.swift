@@ -81,6 +81,9 @@ extension ClockTests {
       let next = try #require(view.vitrine.player)
       #expect(next.image === player.image && !next.image.isArriving)
       #expect(next.frameIndex == frame && next.isPlaying)
+      // The view shows it, and not the first frame.
+      let shown = try #require(view.imageView.image)
+      #expect(try Bitmap(shown)[0, 0] == MovingGIF.color(frame))
     }
 
     /// Also after the user has wanted less motion for a while.

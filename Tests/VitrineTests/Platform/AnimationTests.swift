@@ -132,6 +132,31 @@ struct AnimationTests {
     #expect(pipeline.configuration.memoryCache?.statistics.cost == Self.longFile.count + 64)
   }
 
+  /// A server may say nothing more for a while.
+  @Test
+  func framesThatComeWhileEarlierOnesAreAddedNeedNoFurtherBytes() async throws {
+    let (stops, reached, gate) = (Lock(false), Gate(), Gate())
+    let hold = { @Sendable in
+      guard stops.withLock({ $0 }) else { return }
+      reached.open()
+      // On the pipeline's own thread, which may wait.
+      gate.wait()
+    }
+    let decoder = CountingDecoder(GIFDecoder(), onInfo: hold)
+    let pipeline = ImagePipeline.testing(parts) { $0.decoders = DecoderRegistry([decoder]) }
+    let (task, load, preview, events) = try await arriving(pipeline, longRequest())
+    stops.withLock { $0 = true }
+    let count = Self.longFile.count
+    load.send(Self.longFile[(count * 3 / 5)..<(count * 8 / 10)])
+    await reached.value()
+    load.send(Self.longFile[(count * 8 / 10)..<(count * 95 / 100)])
+    gate.open()
+
+    try await until { preview.frameCount > 2800 }
+    _ = events
+    task.cancel()
+  }
+
   @Test
   func itsFramesAreProcessedWhileItArrivesToo() async throws {
     let pipeline = ImagePipeline.testing(parts)

@@ -1,10 +1,11 @@
 public import VitrineRuntime
 
 extension DecoderRegistry {
-  /// Reads a file's metadata without decoding a pixel: EXIF, XMP and the colour profile.
+  /// Reads a file's metadata without decoding a pixel: EXIF, XMP, IPTC and the colour profile.
   ///
-  /// JPEG, PNG, WebP and GIF have all three, TIFF has XMP and the profile. For other formats the result has the profile, if
-  /// the header's ``ImageInfo`` has one. Metadata larger than ``DecodeLimits/metadataByteCount`` is left out. Blocks until done.
+  /// JPEG has all four; PNG, WebP and GIF have no IPTC, and of TIFF no EXIF is read. For other formats the result has the
+  /// profile, if the header's ``ImageInfo`` has one. Metadata larger than ``DecodeLimits/metadataByteCount`` is left out.
+  /// Blocks until done.
   ///
   /// - Throws: ``ImageError``, as ``info(of:limits:)``.
   public func metadata(of data: Data, limits: DecodeLimits = DecodeLimits()) throws(ImageError) -> ImageMetadata {
