@@ -62,7 +62,7 @@ struct InfoCommand: Command {
         Report(
           info: info,
           gainMapHeadroom: content.gainMapHeadroom(info),
-          bytes: content.byteCount,
+          bytes: content.bytes.byteCount,
           seen: looks.needsPixels ? try Seen(content, limits, looks) : nil,
         )
       )

@@ -30,19 +30,18 @@ struct SourceReader: Sendable {
   func read(_ source: Source) throws(Failure) -> SourceContent {
     do throws(FileError) {
       switch source {
-      case .standardInput: return .data(try FileContents.of(0))
-      case .file(let path) where path.descriptor != nil: return .data(try FileContents.named(path))
-      case .file(let path): return try SourceContent(ofFileAt: path)
+      case .standardInput: return SourceContent(.data(try FileContents.of(0)))
+      case .file(let path) where path.descriptor != nil: return SourceContent(.data(try FileContents.named(path)))
+      case .file(let path): return SourceContent(try ImageBytes(ofFileAt: path))
       case .url: break
       }
     } catch {
       throw Failure(stage: .fetch, source == .standardInput ? error.ofStandardFile : error.description)
     }
-    return .data(
-      try load(source) { (pipeline, address) throws(LoadError) in
-        try await pipeline.data(for: ImageRequest(url: address))
-      }
-    )
+    let data = try load(source) { (pipeline, address) throws(LoadError) in
+      try await pipeline.data(for: ImageRequest(url: address))
+    }
+    return SourceContent(.data(data))
   }
 
   /// Returns the image of a source after processors, with its metadata if wanted.
@@ -81,7 +80,7 @@ struct SourceReader: Sendable {
   static func adding(_ data: Data?, to image: ImageContainer) throws(Failure) -> ImageContainer {
     guard let data else { return image }
     var image = image
-    image.metadata = try SourceContent.data(data).metadata()
+    image.metadata = try SourceContent(.data(data)).metadata()
     return image
   }
 

@@ -73,7 +73,7 @@ struct ThumbnailerCommand: Command {
   private func makeThumbnail() throws(Failure) -> Data {
     let content: SourceContent
     do throws(FileError) {
-      content = try SourceContent(ofFileAt: path)
+      content = try SourceContent(ImageBytes(ofFileAt: path))
     } catch {
       throw Failure(stage: .fetch, error.description)
     }

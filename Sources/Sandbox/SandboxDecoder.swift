@@ -131,6 +131,12 @@ struct SandboxDecoder: RemoteDecoder {
     pool.count { $0.crashed += 1 }
     pool.retire(worker)
     let signal = status.map { $0 & 0x7F } ?? 0
+    // A worker leaves when a file that is lent to it is shorter than it was, and ends by a signal when it becomes shorter or
+    // cannot be read. Later the file may be whole again, or its disk back.
+    if case .file = unsafe input, signal == SIGBUS || status == 0 {
+      let detail = "the file became shorter, or could not be read, while it was decoded"
+      return ImageError(.decoderFailed, format: format, detail)
+    }
     let error = ImageError(
       .decoderFailed,
       format: format,

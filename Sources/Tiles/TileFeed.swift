@@ -209,7 +209,7 @@ final class TileFeed: Sendable {
     let pyramid = TilePyramid.byteCount(grid, base: level, canvas: overviewLevel)
     let held = pyramid + RowRelay<PassTaker>.byteCount + Self.savingLimit
     do throws(ImageError) {
-      let damage = try decoders.readRows(of: source.data, options, job, level: level, held: held, &relay)
+      let damage = try decoders.readRows(of: source.content, options, job, level: level, held: held, &relay)
       if let damage {
         state.withLock { $0.damage = damage }
         store.store(damage)

@@ -49,7 +49,7 @@ final class TileReader: Sendable {
     loads = SharedWork(executor: resources.executor)
     let decoders = resources.decoders(of: source)
     self.decoders = decoders
-    info = try decoders.info(of: source.data, limits: limits)
+    info = try decoders.info(of: source.content, limits: limits)
     isDrawn = info.isVector && decoders.drawsParts(of: info.format)
     grid = TileGrid(width: info.width, height: info.height, finest: isDrawn ? TileGrid.finestDrawn(info) : 0)
     drawable = Lock(grid.levels.lowerBound)
@@ -129,7 +129,7 @@ final class TileReader: Sendable {
         return try await decode(handle) { [source, decoders] options, job throws(ImageError) in
           var options = options
           options.drawnPart = part
-          return try decoders.decode(source.data, options, job).bitmap
+          return try decoders.decode(source.content, options, job).bitmap
         }
       } catch {
         guard tile.level < 0, let cause = error.cause as? ImageError,
@@ -195,7 +195,7 @@ final class TileReader: Sendable {
       [source, decoders] (_, options, job) throws(ImageError) in
       var options = options
       options.size = .pixels(Double(maximum))
-      return try decoders.decode(source.data, options, job)
+      return try decoders.decode(source.content, options, job)
     }
   }
 

@@ -68,6 +68,24 @@ struct TIFFTests {
   }
 
   @Test
+  func fieldsOfEXIFAreReadAndGoWithThePicture() throws {
+    let start = Self.file(tags: [(34_665, 4, 1, 0), (271, 2, 6, 0)]).count
+    let exposure = Self.little(1, 2) + Self.little(0x8827, 2) + Self.little(3, 2) + Self.little(1, 4) + Self.little(400, 4)
+    let behind = exposure + Self.little(0, 4) + Array("Maker\0".utf8)
+    let file = Self.file(tags: [(34_665, 4, 1, start), (271, 2, 6, start + exposure.count + 4)]) + Data(behind)
+
+    let metadata = try registry.metadata(of: file)
+    var image = try decode(file)
+    image.metadata = metadata
+    let jpeg = try EncoderRegistry.standard.encode(image, as: .jpeg().metadata(.keep)).data
+
+    #expect(metadata.fields.make == "Maker" && metadata.fields.iso == 400)
+    #expect(metadata.texts.map { "\($0.name)=\($0.text)" } == ["Make=Maker", "PhotographicSensitivity=400"])
+    #expect(try DecoderRegistry.standard.metadata(of: jpeg).fields == metadata.fields)
+    for count in 8..<file.count { _ = try? registry.metadata(of: file.prefix(count)) }
+  }
+
+  @Test
   func pagesHaveSizesOfTheirOwn() throws {
     let file = try Fixture.data("pages.tiff")
 

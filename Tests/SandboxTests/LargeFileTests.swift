@@ -1,9 +1,12 @@
 import Foundation
 import Testing
+import Vitrine
 import VitrineImaging
 import VitrineRuntime
 import VitrineSandbox
 import VitrineTestSupport
+import VitrineTesting
+import VitrineTiles
 
 /// Large files, of which a worker reads what it needs.
 struct LargeFileTests {
@@ -28,14 +31,14 @@ struct LargeFileTests {
   func theAnswersAreThoseAboutItsBytes() throws {
     let file = try #require(LargeFile(path))
     let data = try file.contents()
-    let info = try #require(try decoders.answer(DecodeQuestion(.info, DecodeLimits()), about: file)?.info)
+    let info = try decoders.info(of: .file(file), limits: DecodeLimits())
     let known: ImageInfo = try decoders.info(of: data)
     let options = options(memory: 100 << 20)
 
     #expect(info == known)
     #expect(info.width == LargeScan.width && info.height == LargeScan.height)
     let there = Outcome.of { () throws(ImageError) in
-      try decoders.answer(DecodeQuestion(.image, options), about: file)?.image ?? nil
+      try decoders.decode(.file(file), options, DecodeJob())
     }
     #expect(there.size == [200, 100])
     #expect(Set(there.pixels).count > 3)
@@ -47,9 +50,64 @@ struct LargeFileTests {
     let file = try #require(LargeFile(path))
     let options = options(memory: 20 << 20)
 
-    #expect(try decoders.answer(DecodeQuestion(.image, options), about: file)?.image != nil)
+    #expect(try decoders.decode(.file(file), options, DecodeJob()).bitmap.width == 200)
     let error = #expect(throws: ImageError.self) { try decoders.decode(file.contents(), options) }
     #expect(error?.limit == .memoryByteCount)
+  }
+
+  /// A pipeline that may hold less than the file.
+  private func pipeline(memory: Int = 20 << 20) -> ImagePipeline {
+    ImagePipeline.testing {
+      $0.decoders = decoders
+      $0.decodeLimits.memoryByteCount = memory
+    }
+  }
+
+  private var request: ImageRequest { ImageRequest(.file(path.readable), size: .pixels(200)) }
+
+  @Test
+  func aPipelineDoesNotHoldItsBytesEither() async throws {
+    let pipeline = pipeline()
+    let whole = try decoders.decode(FileContents.at(path), options(memory: 100 << 20))
+
+    let image = try await pipeline.imageTask(for: request).response
+    #expect(image.container.bitmap.psnr(against: whole.bitmap) == .infinity)
+    #expect(image.container.info == whole.info && image.origin == .local)
+    // A caller of the bytes gets them all, also while an image is made.
+    async let other = pipeline.image(for: ImageRequest(.file(path.readable), size: .pixels(100)))
+    #expect(try await pipeline.data(for: request) == FileContents.at(path))
+    #expect(try await other.width == 100)
+  }
+
+  @Test
+  func whatNeedsTheBytesThemselvesReadsThem() async throws {
+    var kept = request
+    kept.keepsEncodedData = true
+    let count = try FileContents.at(path).count
+    let image = try await pipeline(memory: 100 << 20).imageTask(for: kept).response
+    #expect(image.container.encodedData?.count == count)
+    await #expect(throws: LoadError.self) { try await pipeline().image(for: kept) }
+  }
+
+  @Test
+  func tilesAreMadeWithoutHoldingItsBytes() async throws {
+    let tiled = try await pipeline(memory: 70 << 20).tiledImage(for: request)
+    #expect(tiled.info.width == LargeScan.width)
+    let whole = try decoders.decode(FileContents.at(path), DecodeOptions(size: .pixels(512)))
+    var overview: Bitmap?
+    for try await picture in tiled.overviews(maximum: 512) { overview = picture }
+    #expect(overview?.psnr(against: whole.bitmap) == .infinity)
+    let tile = try await tiled.tile(TiledImage.Tile(level: 0, column: 3, row: 1))
+    #expect(tile.width > 0)
+  }
+
+  @Test
+  func aFileThatIsModifiedIsAnotherOne() async throws {
+    let pipeline = pipeline()
+    let first = try await pipeline.resources.bytes(for: request)
+    #expect(try await pipeline.resources.bytes(for: request).contentID == first.contentID)
+    try FileHandle(forWritingTo: URL(filePath: path.readable)).truncate(atOffset: UInt64(first.content.byteCount - 1))
+    #expect(try await pipeline.resources.bytes(for: request).contentID != first.contentID)
   }
 
   @Test
@@ -57,8 +115,7 @@ struct LargeFileTests {
     let file = try #require(LargeFile(path))
     let picture = try Fixture.data("grey.tiff")
     for _ in 0..<3 {
-      let about = try decoders.answer(DecodeQuestion(.info, DecodeLimits()), about: file)?.info
-      #expect(about?.width == LargeScan.width)
+      #expect(try decoders.info(of: .file(file), limits: DecodeLimits()).width == LargeScan.width)
       #expect(try decoders.info(of: picture).width < LargeScan.width)
     }
   }
@@ -66,13 +123,17 @@ struct LargeFileTests {
   @Test
   func aFileThatHasBecomeShorterIsAnError() throws {
     let file = try #require(LargeFile(path))
+    let whole = file.byteCount
     try FileHandle(forWritingTo: URL(filePath: path.readable)).truncate(atOffset: 100_000)
 
     let error = #expect(throws: ImageError.self) {
-      try decoders.answer(DecodeQuestion(.image, options(memory: 100 << 20)), about: file)
+      try decoders.decode(.file(file), options(memory: 100 << 20), DecodeJob())
     }
-    #expect(error?.code == .decoderFailed)
+    #expect(error?.code == .decoderFailed && error?.detail.hasPrefix("the file became shorter") == true)
     #expect(try decoders.info(of: Fixture.data("grey.tiff")).format == .tiff)
+    // It is not taken for a file that ends its decoder, as it may be whole again: a disk that was pulled out, and is back.
+    try FileHandle(forWritingTo: URL(filePath: path.readable)).truncate(atOffset: UInt64(whole))
+    #expect(try decoders.decode(.file(file), options(memory: 100 << 20), DecodeJob()).bitmap.width == 200)
   }
 
   @Test
@@ -86,6 +147,12 @@ struct LargeFileTests {
   @Test
   func whatIsDecodedInThisProcessIsRead() throws {
     let file = try #require(LargeFile(path))
-    #expect(try ownDecoders.answer(DecodeQuestion(.info, DecodeLimits()), about: file) == nil)
+    #expect(!ownDecoders.lends(file) && decoders.lends(file))
+    let (about, of) = try (ownDecoders.info(of: .file(file), limits: DecodeLimits()), ownDecoders.info(of: file.contents()))
+    #expect(about == of)
+    let error = #expect(throws: ImageError.self) {
+      try ownDecoders.decode(.file(file), options(memory: 1 << 20), DecodeJob())
+    }
+    #expect(error?.code == .overLimit && error?.detail.contains("over the limit of 1 MB") == true)
   }
 }

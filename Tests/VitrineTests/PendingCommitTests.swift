@@ -10,7 +10,7 @@ struct PendingCommitTests {
 
   init() {
     let words = words
-    commit = PendingCommit(to: FetchedBytes(local: Data())) { word in words.withLock { $0.append(word) } }
+    commit = PendingCommit(to: FetchedBytes(local: .data(Data()))) { word in words.withLock { $0.append(word) } }
   }
 
   private func expect(_ expected: [CacheWriter.Verdict]) { #expect(words.withLock { $0 } == expected) }

@@ -44,7 +44,7 @@ public struct TIFFDecoder: ImageDecoder, VitrineDecoder {
     return try unsafe TIFFReader(bytes, directories.pages[frame], limits).info(frameCount: info.frameCount, limits)
   }
 
-  /// Reads XMP, IPTC and the profile of the first page; of BigTIFF the profile only.
+  /// Reads EXIF without the notes of makers, XMP, IPTC and the profile of the first page; of BigTIFF the profile only.
   public func metadata(
     of bytes: UnsafeRawBufferPointer,
     _ info: ImageInfo,

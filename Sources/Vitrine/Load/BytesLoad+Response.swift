@@ -110,7 +110,7 @@ extension BytesLoad {
     )
     let lease = outgoing.lease
     let bytes = FetchedBytes(
-      data: body.data,
+      .data(body.data),
       contentID: body.contentID,
       validity: validity,
       origin: .network,

@@ -180,7 +180,7 @@ final class BytesLoad: Sendable {
     _ change: (inout FetchedBytes.Fields) -> Void,
   ) -> FetchedBytes {
     let bytes = FetchedBytes(
-      data: entry.data,
+      .data(entry.data),
       contentID: entry.contentID,
       validity: validity,
       origin: origin,

@@ -29,7 +29,7 @@ extension ImageLoad {
       stored?.commit?.reject()
       return end(.success(ImageResponse(image, from: .network)))
     }
-    reportCount(bytes.origin, bytes.data.count)
+    reportCount(bytes.origin, bytes.byteCount)
     let onEnd = { @Sendable [self] (result: Result<ImageResponse, LoadError>) in
       switch result {
       case .success(let image): end(.success(handing(place, to: image)))
@@ -67,7 +67,7 @@ extension ImageLoad {
     _ queued: QueuedWork<ImageResponse>? = nil,
   ) throws(LoadError) -> ImageResponse {
     let options = context.decodeOptions(of: request)
-    var container = try decode(bytes.data, options, animation, item, queued)
+    var container = try decode(bytes.content, options, animation, item, queued)
     if request.keepsEncodedData { container.encodedData = bytes.data }
     let image = LoadedImage(container, of: bytes, DecodeParameters(of: container.info, options))
     // The bytes first, since this drops what was made from others. Damaged ones are asked for again.
@@ -78,7 +78,7 @@ extension ImageLoad {
 
   /// Decodes on the calling thread, within the memory of all decodes.
   private func decode(
-    _ data: Data,
+    _ bytes: ImageBytes,
     _ options: DecodeOptions,
     _ animation: ArrivingAnimation?,
     _ item: WorkItem?,
@@ -87,16 +87,16 @@ extension ImageLoad {
     let share = MemoryShare(of: context.decodeBudget)
     var options = options
     if let item { options.isCancelled = { item.isCancelled } }
-    let decoders = context.decoders
+    let decoders = { [request, context] in context.decoders.decoders(for: request, of: bytes.beginning) }
     var job = DecodeJob(memoryShare: share, cores: context.decodeCores)
     job.arriving = animation
     do throws(ImageError) {
       return try context.decodeWatch.run(item, share) {
-        decoders.decoders(for: request, of: data).format(of: data)
+        decoders().format(of: bytes.beginning)
       } onStuck: { [source] error in
         _ = BorrowedThread.run { queued?.end(.failure(LoadError(error, .decode, source))) }
       } _: { [job] () throws(ImageError) in
-        try decoders.decoders(for: request, of: data).decode(data, options, job)
+        try decoders().decode(bytes, options, job)
       }
     } catch {
       throw LoadError(error, .decode, source)

@@ -197,7 +197,7 @@ final class ImageLoad: Sendable {
     case .decode(let bytes): fetched(.success(bytes))
     case .fetch(let original):
       stages?.enter(.decode)
-      arrive(context.bytesLoad(request, original: current(original), record: record))
+      arrive(context.bytesLoad(request, original: current(original), record: record, lends: request.needsPixelsAlone))
     }
   }
 
@@ -352,5 +352,12 @@ final class ImageLoad: Sendable {
     guard step == 0 else { return .process(context.imageLoad(request, step: step - 1, .bytes(bytes))) }
     stages?.enter(.decode)
     return .decode(bytes)
+  }
+}
+
+extension ImageRequest {
+  /// A Boolean value that indicates whether one question to a decoder makes the image, for which nothing else reads the file.
+  fileprivate var needsPixelsAlone: Bool {
+    processors.isEmpty && !animates && dynamicRange == .standard && !keepsEncodedData
   }
 }

@@ -207,11 +207,13 @@ final class LoadContext: PlanContext, @unchecked Sendable {
   /// Returns the load of a request's bytes; a new one does not look on disk if `original` is known.
   ///
   /// With ``StoredOriginal/head(_:)``, a response that confirms the bytes has none. Bytes that are on their way to another
-  /// caller are joined instead: they say, too, whether the known ones are still current.
+  /// caller are joined instead: they say, too, whether the known ones are still current. With `lends`, a large file may be
+  /// opened and not read.
   func bytesLoad(
     _ request: ImageRequest,
     original: StoredOriginal = .unknown,
     record: SourceRecord? = nil,
+    lends: Bool = false,
   ) -> SharedLoad<FetchedBytes> {
     let known = request.keys.fetch
     let request = varied(request)
@@ -234,8 +236,8 @@ final class LoadContext: PlanContext, @unchecked Sendable {
       }
     }
     guard case .url = request.keys.source.kind else {
-      return SharedLoad(key: key) { [self] handle throws(LoadError) in
-        try await LocalLoad(request.keys.source, self, handle).load()
+      return SharedLoad(key: lends ? key.lent : key) { [self] handle throws(LoadError) in
+        try await LocalLoad(request.keys.source, self, handle, lends: lends).load()
       }
     }
     return SharedLoad(key: key) { [self] handle in
@@ -255,7 +257,7 @@ final class LoadContext: PlanContext, @unchecked Sendable {
 
   /// Returns true if the bytes of a request are being fetched.
   func isFetching(_ request: ImageRequest) -> Bool {
-    (request.alternatives ?? [request]).contains { bytes.isRunning(bytesKey(of: $0)) }
+    (request.alternatives ?? [request]).contains { [bytesKey(of: $0), bytesKey(of: $0).lent].contains(where: bytes.isRunning) }
   }
 
   // MARK: Callers

@@ -8,32 +8,37 @@ struct LocalLoad: Sendable {
   private let source: ImageSource
   private let context: LoadContext
   private let work: SharedLoad<FetchedBytes>.Handle
+  /// A Boolean value that indicates whether a large file is only opened, if a process decodes it that reads what it needs.
+  private let lends: Bool
 
-  init(_ source: ImageSource, _ context: LoadContext, _ work: SharedLoad<FetchedBytes>.Handle) {
-    (self.source, self.context, self.work) = (source, context, work)
+  init(_ source: ImageSource, _ context: LoadContext, _ work: SharedLoad<FetchedBytes>.Handle, lends: Bool) {
+    (self.source, self.context, self.work, self.lends) = (source, context, work, lends)
   }
 
   func load() async throws(LoadError) -> FetchedBytes {
     let name = source.description
     return try await context.traced(.fetch, name, work) { trace throws(LoadError) in
       switch source.kind {
-      case .data(let data, _, _): return FetchedBytes(local: data)
+      case .data(let data, _, _): return FetchedBytes(local: .data(data))
       case .inline(let url, _):
         return try await read(name, trace) { () throws(LoadError) in
           do throws(HTTPError) {
-            return FetchedBytes(local: try DataURL(url).data)
+            return FetchedBytes(local: .data(try DataURL(url).data))
           } catch {
             throw LoadError(.invalidURL, .request, name, error.detail, cause: error)
           }
         }
       case .file(let path, let isURL):
         try check(path, isURL: isURL)
-        return try await read(path, trace) { () throws(LoadError) in try Self.contents(of: path) }
+        return try await read(path, trace) { () throws(LoadError) in
+          if let file = opened(path) { return file }
+          return try Self.contents(of: path)
+        }
       case .thumbnail(let path, let isURL, let load):
         try check(path, isURL: isURL)
         return try await read(path, trace) { () throws(LoadError) in
           do {
-            return FetchedBytes(local: try load(), isThumbnail: true)
+            return FetchedBytes(local: .data(try load()), isThumbnail: true)
           } catch {
             throw LoadError(.unreadable, .fetch, path, "\(error)", cause: error)
           }
@@ -60,9 +65,15 @@ struct LocalLoad: Sendable {
     }
   }
 
+  /// Opens a large file for the process that decodes it; returns `nil` if the file must be read here.
+  private func opened(_ path: String) -> FetchedBytes? {
+    guard lends, let file = LargeFile(ByteString(path)), context.decoders.lends(file) else { return nil }
+    return FetchedBytes(local: .file(file))
+  }
+
   private static func contents(of path: String) throws(LoadError) -> FetchedBytes {
     do throws(FileError) {
-      return FetchedBytes(local: try FileContents.at(path))
+      return FetchedBytes(local: .data(try FileContents.at(path)))
     } catch {
       throw LoadError(.unreadable, .fetch, path, error.description, cause: error)
     }
@@ -91,7 +102,7 @@ struct LocalLoad: Sendable {
     let outcome = Deferred<Result<FetchedBytes, LoadError>>()
     let task = Task(executorPreference: context.stepper) {
       do {
-        outcome.resolve(.success(FetchedBytes(local: try await load())))
+        outcome.resolve(.success(FetchedBytes(local: .data(try await load()))))
       } catch let error as CancellationError {
         outcome.resolve(.failure(LoadError(.cancelled, .fetch, name, "cancelled", cause: error)))
       } catch {

@@ -18,18 +18,20 @@ package struct PipelineResources: Sendable {
   /// The bytes of a source.
   package struct Source: Sendable {
     package let request: ImageRequest
-    package let data: Data
+    package let content: ImageBytes
     package let contentID: ContentID
     package let origin: ImageResponse.Origin
     package let isStale: Bool
     let validity: Validity
     let status: Int?
 
+    /// The whole bytes, of a file that is lent to a process the beginning.
+    package var data: Data { content.beginning }
     /// The end of the bytes' freshness; `nil` for ever.
     package var expires: Date? { validity.expires }
   }
 
-  /// Fetches the bytes of a request, which are stored if they are an image.
+  /// Fetches the bytes of a request, which are stored if they are an image; a large file may be opened and not read.
   ///
   /// Cancelling the awaiting task cancels the fetch.
   package func bytes(
@@ -38,15 +40,15 @@ package struct PipelineResources: Sendable {
   ) async throws(LoadError) -> Source {
     let request = context.varied(context.prepared(request))
     guard !Task.isCancelled else { throw LoadError(.cancelled, .fetch, request.name, "cancelled") }
-    let task = context.fetchForDisk(request, priority: request.priority)
+    let task = context.fetchForDisk(request, context.bytesLoad(request, lends: true), priority: request.priority)
     // It ends with the load.
     if let progress { Task { for await case .progress(let new) in task.events { progress(new) } } }
     let bytes = try await task.response
     let isKnown = bytes.contentID != .none && !bytes.contentID.isOfPartialBody
     return Source(
       request: request,
-      data: bytes.data,
-      contentID: isKnown ? bytes.contentID : ContentID(of: bytes.data),
+      content: bytes.content,
+      contentID: isKnown ? bytes.contentID : ContentID(bytes.content),
       origin: bytes.origin,
       isStale: bytes.isStale,
       validity: bytes.validity,
@@ -191,6 +193,16 @@ package struct PipelineResources: Sendable {
 
   /// Adds a write, for which ``PipelineCache/flush()`` waits.
   package func addWrite(_ write: @escaping @Sendable () async -> Void) { context.cacheWriter.pending.add(write) }
+}
+
+extension ContentID {
+  /// Creates the identity of bytes, or of a file as long as nobody modifies it.
+  fileprivate init(_ content: ImageBytes) {
+    switch content {
+    case .data(let data): self.init(of: data)
+    case .file(let file): self.init(of: Data("file \(file.identity)".utf8))
+    }
+  }
 }
 
 extension ImagePipeline {

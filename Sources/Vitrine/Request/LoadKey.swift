@@ -12,6 +12,8 @@ import VitrineHTTP
 final class LoadKey: Hashable, Sendable {
   enum Product: Hashable, Sendable {
     case bytes
+    /// The bytes, of which a large file is only opened.
+    case file
     /// The confirmation of bytes that are not stored, or other bytes.
     case validation(ContentID)
     case image(StoragePolicy, keepsEncodedData: Bool, requiresExactPixels: Bool)
@@ -78,6 +80,13 @@ final class LoadKey: Hashable, Sendable {
   func validating(_ contentID: ContentID) -> LoadKey {
     var values = values
     values.product = .validation(contentID)
+    return LoadKey(source, values)
+  }
+
+  /// The key of the load of bytes that only opens a large file.
+  var lent: LoadKey {
+    var values = values
+    values.product = .file
     return LoadKey(source, values)
   }
 

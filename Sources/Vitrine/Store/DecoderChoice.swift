@@ -28,6 +28,9 @@ struct DecoderChoice: Sendable {
     delegate != nil && body.count < Self.firstByteCount ? nil : decoders(for: request, of: body)
   }
 
+  /// Returns whether a large file may be lent to a process that decodes it; a delegate chooses decoders by the file's bytes.
+  func lends(_ file: LargeFile) -> Bool { delegate == nil && decoders.lends(file) }
+
   /// Returns whether the bytes have the header of an image, or `nil` if their decoder gave no answer; pixels are not
   /// decoded.
   func isImage(_ data: Data, _ request: ImageRequest) -> Bool? {

@@ -10,7 +10,7 @@ import VitrineRuntime
 @dynamicMemberLookup
 struct FetchedBytes: Sendable {
   struct Fields: Sendable {
-    let data: Data
+    let content: ImageBytes
     /// The identity of the bytes, which distinguishes versions of the image.
     let contentID: ContentID
     let validity: Validity
@@ -38,17 +38,20 @@ struct FetchedBytes: Sendable {
   private(set) var commit: PendingCommit?
 
   init(
-    data: Data,
+    _ content: ImageBytes,
     contentID: ContentID,
     validity: Validity,
     origin: ImageResponse.Origin,
     status: Int?,
     _ change: (inout Fields) -> Void = { _ in },
   ) {
-    var fields = Fields(data: data, contentID: contentID, validity: validity, origin: origin, status: status)
+    var fields = Fields(content: content, contentID: contentID, validity: validity, origin: origin, status: status)
     change(&fields)
     self.fields = Box(fields)
   }
+
+  /// The whole bytes; of a file that is only opened, as loads ask for it that pass it to decoders alone, the beginning.
+  var data: Data { fields.value.content.beginning }
 
   subscript<Value>(dynamicMember member: KeyPath<Fields, Value>) -> Value { fields.value[keyPath: member] }
 
@@ -63,15 +66,15 @@ struct FetchedBytes: Sendable {
 
 extension FetchedBytes {
   /// Creates the bytes of a source that needs no network.
-  init(local data: Data, isThumbnail: Bool = false) {
-    self.init(data: data, contentID: .none, validity: .unlimited, origin: .local, status: nil) {
+  init(local content: ImageBytes, isThumbnail: Bool = false) {
+    self.init(content, contentID: .none, validity: .unlimited, origin: .local, status: nil) {
       $0.isThumbnail = isThumbnail
     }
   }
 
   /// Creates the bytes so far of a body that is arriving.
   init(_ data: Data, of head: BodySink.Head) {
-    self.init(data: data, contentID: .none, validity: .unlimited, origin: .network, status: head.response.status) {
+    self.init(.data(data), contentID: .none, validity: .unlimited, origin: .network, status: head.response.status) {
       $0.arriving = head
     }
   }
@@ -79,7 +82,7 @@ extension FetchedBytes {
   /// Creates bytes from the beginning of a body that could be resumed; returns `nil` for any other body.
   init?(_ data: Data, beginning head: BodySink.Head, _ validity: Validity) {
     guard let contentID = head.partial.beginningID else { return nil }
-    self.init(data: data, contentID: contentID, validity: validity, origin: .network, status: head.stored.status)
+    self.init(.data(data), contentID: contentID, validity: validity, origin: .network, status: head.stored.status)
   }
 }
 
@@ -96,7 +99,7 @@ extension FetchedBytes: LoadedValue {
   var origin: ImageResponse.Origin { self[dynamicMember: \.origin] }
   var isStale: Bool { self[dynamicMember: \.isStale] }
   var status: Int? { self[dynamicMember: \.status] }
-  var byteCount: Int { self[dynamicMember: \.data].count }
+  var byteCount: Int { self[dynamicMember: \.content].byteCount }
 }
 
 extension LoadedImage {
@@ -107,7 +110,7 @@ extension LoadedImage {
       bytes.contentID,
       bytes.validity,
       status: bytes.status,
-      byteCount: bytes.data.count,
+      byteCount: bytes.byteCount,
       // No other image is made from a thumbnail.
       bytes.isThumbnail ? nil : parameters,
       isLossy: bytes.isThumbnail,

@@ -28,6 +28,36 @@ struct MetadataTextTests {
     #expect(texts.count == 6)
   }
 
+  @Test(arguments: [false, true])
+  func aCopyOfTheDirectoriesSaysTheSameWithoutPixelsAndNotes(isLittleEndian: Bool) throws {
+    var file = EXIFFile()
+    file.isLittleEndian = isLittleEndian
+    file.main = [file.text(0x010F, "Maker"), file.short(0x0112, 6), file.text(0x8298, "© Zoë")]
+    file.exif = [
+      file.rational(0x829A, (1, 250)), file.short(0x8827, 400), file.text(0x9003, "2024:05:06 07:08:09"),
+      file.short(0xA002, 4000),
+    ]
+    file.gps = [file.text(1, "S"), file.rational(2, (52, 1), (30, 1), (0, 1)), (5, 1, 1, [1]), file.rational(6, (7, 2))]
+    let plain = file
+    file.main += [file.short(0x0100, 9), (0x0111, 4, 1, [0, 0, 0, 9])]
+    file.exif += [(0x927C, 7, 12, [UInt8](repeating: 65, count: 12))]
+    func copy(_ limit: Int) -> Data? {
+      file.data.reading { EXIFDirectories.copy(of: $0, limit) }
+    }
+
+    let whole = try #require(copy(1 << 16))
+
+    #expect(EXIFFields(whole) == EXIFFields(plain.data) && EXIFFields(whole).make == "Maker")
+    #expect(Self.texts(whole) == Self.texts(plain.data) && Self.texts(whole).count == 7)
+    #expect(!String(decoding: whole, as: UTF8.self).contains("AAAA"))
+    // What is too long is left out, from the beginning on.
+    #expect(copy(8).map { EXIFFields($0) }?.make == "Maker" && copy(8).map { EXIFFields($0) }?.exposureTime == nil)
+    #expect(copy(0) == nil)
+    for count in 0..<file.data.count {
+      _ = file.data.prefix(count).reading { EXIFDirectories.copy(of: $0, 1 << 16) }.map { EXIFFields($0) }
+    }
+  }
+
   @Test
   func propertiesOfXMPAreListedByName() {
     let texts = Self.texts(
@@ -47,6 +77,12 @@ struct MetadataTextTests {
   func damagedMetadataHasNoTexts() {
     #expect(Self.texts(Data("II*\\0".utf8), "<x:xmpmeta").isEmpty)
     #expect(Self.texts(nil).isEmpty)
+  }
+}
+
+extension EXIFDirectories {
+  fileprivate static func copy(of file: ByteReader, _ limit: Int) -> Data? {
+    VitrineImaging.TIFFBlock(file).flatMap { EXIFDirectories($0).block(limit: limit) }
   }
 }
 

@@ -201,7 +201,7 @@ struct ExactCountTests {
     let file = Pictures.file(0, 1)
     let info = try DecoderRegistry([PNGDecoder()]).info(of: file)
     let bytes = FetchedBytes(
-      data: file,
+      .data(file),
       contentID: ContentID(of: file),
       validity: validity(age: age, clock),
       origin: .network,

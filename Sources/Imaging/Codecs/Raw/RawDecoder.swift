@@ -55,19 +55,20 @@ public struct RawDecoder: ImageDecoder, VitrineDecoder {
     }
   }
 
-  /// Reads the raw file's fields of EXIF, and its XMP; the preview's if the raw file has none.
+  /// Reads the raw file's EXIF without the notes of its maker, and its XMP; those of the preview if the raw file has none.
   public func metadata(
     of bytes: UnsafeRawBufferPointer,
     _ info: ImageInfo,
     limits: DecodeLimits,
   ) throws(ImageError) -> ImageMetadata {
     let file = try unsafe RawFile(ByteReader(bytes))
-    guard let fields = file.fields else {
+    guard let exif = file.exif else {
       return try unsafe file.preview.withUnsafeBytes { (bytes) throws(ImageError) in
         try unsafe JPEGDecoder().metadata(of: bytes, info, limits: limits)
       }
     }
-    var metadata = ImageMetadata(fields: fields)
+    var metadata = ImageMetadata()
+    metadata.exif = exif.block(limit: limits.metadataByteCount)
     metadata.xmp = file.xmp.flatMap { $0.count <= limits.metadataByteCount ? $0 : nil }
     metadata.colorProfile = info.colorProfile
     return metadata

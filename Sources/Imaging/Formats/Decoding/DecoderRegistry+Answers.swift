@@ -1,23 +1,6 @@
 package import VitrineRuntime
 
 extension DecoderRegistry {
-  /// Answers a question about a large file of which no more than the beginning is read here; blocks until done.
-  ///
-  /// - Returns: `nil` if the file must be read as a whole: it is decoded in this process, or needs several questions.
-  /// - Throws: ``ImageError`` of any code but `.notEncodable`.
-  package func answer(_ question: DecodeQuestion, about file: LargeFile) throws(ImageError) -> DecodeAnswer? {
-    let options = question.options
-    let format = file.beginning.reading(ImageFormat.sniff)
-    guard !options.animates, options.dynamicRange == .standard, let format, let decoder = remote(for: format) else {
-      return nil
-    }
-    var question = question
-    let core = question.job.takeCore()
-    defer { core.leave() }
-    try question.job.begin(options)
-    return try unsafe decoder.answer(question, about: .file(file), of: format)
-  }
-
   /// Answers a question with the decoders of this registry; blocks until done.
   ///
   /// - Throws: ``ImageError`` of any code but `.notEncodable`.

@@ -8,7 +8,7 @@ extension DecoderRegistry {
   ///
   /// - Throws: ``ImageError`` of any code but `.notEncodable`.
   public func decode(_ data: Data, _ options: DecodeOptions = DecodeOptions()) throws(ImageError) -> ImageContainer {
-    try decode(data, options, DecodeJob())
+    try decode(.data(data), options, DecodeJob())
   }
 
   /// As ``decode(_:_:)``, within the memory and on the cores of a job.
@@ -17,8 +17,24 @@ extension DecoderRegistry {
     _ options: DecodeOptions,
     _ job: DecodeJob,
   ) throws(ImageError) -> ImageContainer {
+    try decode(.data(data), options, job)
+  }
+
+  /// As ``decode(_:_:)``, within the memory and on the cores of a job.
+  ///
+  /// A file that is lent to a process is read here, too, for what needs several questions: an animation, and pixels brighter
+  /// than white. Its subjects are not read.
+  package func decode(
+    _ bytes: ImageBytes,
+    _ options: DecodeOptions,
+    _ job: DecodeJob,
+  ) throws(ImageError) -> ImageContainer {
+    if !options.animates, options.dynamicRange == .standard, case .file(let file) = bytes, lends(file) {
+      return try picture(of: bytes, DecodeQuestion(.image, options, job))
+    }
+    let data = try bytes.whole(limit: options.limits.memoryByteCount)
     if options.animates, let image = try animation(of: data, options, job) { return image }
-    var image = try picture(of: data, DecodeQuestion(.image, options, job))
+    var image = try picture(of: .data(data), DecodeQuestion(.image, options, job))
     // A worker leaves them to its program, which reads them of any file.
     if job.host == nil { image.readSubjects(in: data, options) }
     if options.dynamicRange == .high {
@@ -33,8 +49,8 @@ extension DecoderRegistry {
   }
 
   /// Decodes the picture of an image, or of a frame in a session.
-  func picture(of data: Data, _ question: DecodeQuestion) throws(ImageError) -> ImageContainer {
-    try pixels(of: data, question) { $0.image ?? nil }
+  func picture(of bytes: ImageBytes, _ question: DecodeQuestion) throws(ImageError) -> ImageContainer {
+    try pixels(of: bytes, question) { $0.image ?? nil }
   }
 
   /// Decodes an image to gray levels: upright, at the requested size, in a quarter of the memory.
@@ -57,12 +73,12 @@ extension DecoderRegistry {
   ) throws(ImageError) -> DecodedGrayImage {
     var question = DecodeQuestion(.gray(over: background), options, job)
     question.options.colorSpace = .sRGB
-    return try pixels(of: data, question) { $0.gray }
+    return try pixels(of: .data(data), question) { $0.gray }
   }
 
   /// Decodes the pixels that a question is about, here or elsewhere; `output` takes them from the answer.
   private func pixels<Output>(
-    of data: Data,
+    of bytes: ImageBytes,
     _ question: DecodeQuestion,
     _ output: (DecodeAnswer) -> Output?,
   ) throws(ImageError) -> Output {
@@ -70,7 +86,7 @@ extension DecoderRegistry {
     let core = question.job.takeCore()
     defer { core.leave() }
     try question.job.begin(question.options)
-    return try find(data, question.options.limits) { [question] (image) throws(ImageError) in
+    return try find(bytes, question.options.limits) { [question] (image) throws(ImageError) in
       switch image {
       case .local(let image): try pixels(of: image, question).flatMap(output)
       case .remote(let image): output(try image.answer(question))

@@ -3,13 +3,19 @@ public import VitrineRuntime
 extension DecoderRegistry {
   /// Reads a file's metadata without decoding a pixel: EXIF, XMP, IPTC and the colour profile.
   ///
-  /// JPEG has all four; PNG, WebP and GIF have no IPTC, and of TIFF no EXIF is read. For other formats the result has the
-  /// profile, if the header's ``ImageInfo`` has one. Metadata larger than ``DecodeLimits/metadataByteCount`` is left out.
+  /// JPEG and TIFF have all four; PNG, WebP and GIF have no IPTC. For other formats the result has the profile, if the
+  /// header's ``ImageInfo`` has one. Metadata larger than ``DecodeLimits/metadataByteCount`` is left out, and so are the notes
+  /// of makers in TIFF and raw files.
   /// Blocks until done.
   ///
   /// - Throws: ``ImageError``, as ``info(of:limits:)``.
   public func metadata(of data: Data, limits: DecodeLimits = DecodeLimits()) throws(ImageError) -> ImageMetadata {
-    try find(data, limits) { (image) throws(ImageError) in
+    try metadata(of: .data(data), limits: limits)
+  }
+
+  /// As ``metadata(of:limits:)``.
+  package func metadata(of bytes: ImageBytes, limits: DecodeLimits) throws(ImageError) -> ImageMetadata {
+    try find(bytes, limits) { (image) throws(ImageError) in
       switch image {
       case .local(let image): try image.metadata(image.header, limits)
       case .remote(let image): try image.answer(DecodeQuestion(.metadata, limits)).metadata

@@ -90,7 +90,12 @@ public struct DecoderRegistry: Sendable {
   ///
   /// - Throws: ``ImageError``: `.unrecognised`, `.unsupported`, `.truncated`, `.corrupt`, `.overLimit`.
   public func info(of data: Data, limits: DecodeLimits = DecodeLimits()) throws(ImageError) -> ImageInfo {
-    try find(data, limits) { (image) throws(ImageError) in
+    try info(of: .data(data), limits: limits)
+  }
+
+  /// As ``info(of:limits:)``.
+  package func info(of bytes: ImageBytes, limits: DecodeLimits) throws(ImageError) -> ImageInfo {
+    try find(bytes, limits) { (image) throws(ImageError) in
       switch image {
       case .local(let image): image.header
       case .remote(let image): try image.answer(DecodeQuestion(.info, limits)).info
@@ -119,6 +124,28 @@ public struct DecoderRegistry: Sendable {
       formats.append(format)
     }
     return formats
+  }
+
+  /// Returns whether a large file may be lent to a process that decodes it, by its beginning.
+  package func lends(_ file: LargeFile) -> Bool { lender(of: file) != nil }
+
+  private func lender(of file: LargeFile) -> (decoder: any RemoteDecoder, format: ImageFormat)? {
+    guard let format = file.beginning.reading(ImageFormat.sniff), let decoder = remote(for: format) else { return nil }
+    return (decoder, format)
+  }
+
+  /// As ``find(_:_:_:)``; a large file is lent to a process that decodes it, and read here for decoders of this process.
+  func find<Output>(
+    _ bytes: ImageBytes,
+    _ limits: DecodeLimits,
+    _ body: (FoundImage) throws(ImageError) -> Output?,
+  ) throws(ImageError) -> Output {
+    if case .file(let file) = bytes, let (decoder, format) = lender(of: file),
+      let output = try unsafe body(.remote(RemoteImage(.file(file), decoder, format)))
+    {
+      return output
+    }
+    return try find(bytes.whole(), limits, body)
   }
 
   /// Asks the decoders of an image in turn, until `body` does not decline with `nil`.
@@ -150,7 +177,7 @@ public struct DecoderRegistry: Sendable {
           guard let header = try unsafe decoder.info(of: bytes, format: format, limits: limits) else { continue }
           try limits.check(header)
           image = unsafe .local(LocalImage(bytes, decoder, header))
-        case .remote(let decoder): image = unsafe .remote(RemoteImage(bytes, decoder, format))
+        case .remote(let decoder): image = unsafe .remote(RemoteImage(.bytes(bytes), decoder, format))
         }
         if let output = try body(image) { return output }
       }

@@ -70,18 +70,18 @@ struct LocalImage {
 @safe
 struct RemoteImage {
   // As in `LocalImage`.
-  private let bytes: UnsafeRawBufferPointer
+  private let input: DecodeInput
   private let decoder: any RemoteDecoder
   private let format: ImageFormat
 
-  init(_ bytes: UnsafeRawBufferPointer, _ decoder: any RemoteDecoder, _ format: ImageFormat) {
-    unsafe self.bytes = bytes
+  init(_ input: DecodeInput, _ decoder: any RemoteDecoder, _ format: ImageFormat) {
+    unsafe self.input = unsafe input
     (self.decoder, self.format) = (decoder, format)
   }
 
   /// Answers a question about the image; blocks until done.
   func answer(_ question: DecodeQuestion) throws(ImageError) -> DecodeAnswer {
-    try unsafe decoder.answer(question, about: .bytes(bytes), of: format)
+    try unsafe decoder.answer(question, about: input, of: format)
   }
 }
 

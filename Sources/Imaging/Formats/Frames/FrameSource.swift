@@ -190,7 +190,7 @@ public struct FrameSource: ~Copyable, @unchecked Sendable {
     } else {
       var question = DecodeQuestion(.image, options, job)
       question.session = session
-      bitmap = try decoders.picture(of: data, question).bitmap
+      bitmap = try decoders.picture(of: .data(data), question).bitmap
     }
     position = index + 1
     return AnimationFrame(bitmap: bitmap, index: index, delay: delays[index])

@@ -78,9 +78,10 @@ package enum IPTC {
 }
 
 extension ImageMetadata {
-  /// Reads what the first directory of a TIFF file has of XMP and IPTC; BigTIFF is not read.
+  /// Reads the EXIF of a TIFF file, and the XMP and IPTC of its first directory; BigTIFF is not read.
   package mutating func read(tiff: ByteReader, limit: Int) {
     guard let file = TIFFBlock(tiff) else { return }
+    exif = EXIFDirectories(file).block(limit: limit)
     file.forEachEntry(of: file.firstDirectory) { tag, value in
       let bytes = value.block.bytes
       guard bytes.count > 0, bytes.count <= limit else { return }

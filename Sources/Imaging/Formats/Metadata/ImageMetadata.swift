@@ -80,27 +80,20 @@ public struct EXIFFields: Sendable, Hashable {
   ///
   /// Complexity: O(entries), at most 65,535 in each of three directories.
   public init(_ exif: Data) {
-    exif.reading { if let file = TIFFBlock($0) { read(file) } }
+    exif.reading { if let file = TIFFBlock($0) { read(EXIFDirectories(file)) } }
   }
 
-  /// Reads the fields of a file of TIFF's structure.
-  init(_ file: TIFFBlock) { read(file) }
-
-  /// Reads the fields of several blocks, of which one has the common fields, one the exposure, and one the place, each in its
-  /// first directory.
-  init(main: TIFFBlock?, exposure: TIFFBlock?, place: TIFFBlock?) {
-    if let main { read(main) }
+  /// Reads the fields of directories.
+  private mutating func read(_ directories: EXIFDirectories) {
     var times = EXIFDate.Texts()
-    if let exposure {
-      readExposure(exposure, exposure.firstDirectory, &times)
-      original = EXIFDate(times.original, times.originalFraction, times.originalOffset)
-    }
-    if let place { readPlace(place, place.firstDirectory) }
+    if let main = directories.main { readMain(main, &times) }
+    if let exposure = directories.exposure { readExposure(exposure, &times) }
+    if let place = directories.place { readPlace(place) }
+    modified = EXIFDate(times.modified, times.modifiedFraction, times.modifiedOffset)
+    original = EXIFDate(times.original, times.originalFraction, times.originalOffset)
   }
 
-  private mutating func read(_ file: TIFFBlock) {
-    var (exif, gps): (Int?, Int?)
-    var times = EXIFDate.Texts()
+  private mutating func readMain(_ file: TIFFBlock, _ times: inout EXIFDate.Texts) {
     file.forEachEntry(of: file.firstDirectory) { tag, value in
       switch tag {
       case 0x010F: make = value.text
@@ -110,19 +103,13 @@ public struct EXIFFields: Sendable, Hashable {
       case 0x0132: times.modified = value.text
       case 0x013B: artist = value.text
       case 0x8298: copyright = value.text
-      case 0x8769: exif = value.integer
-      case 0x8825: gps = value.integer
       default: break
       }
     }
-    if let exif { readExposure(file, exif, &times) }
-    if let gps { readPlace(file, gps) }
-    modified = EXIFDate(times.modified, times.modifiedFraction, times.modifiedOffset)
-    original = EXIFDate(times.original, times.originalFraction, times.originalOffset)
   }
 
-  private mutating func readExposure(_ file: TIFFBlock, _ directory: Int, _ times: inout EXIFDate.Texts) {
-    file.forEachEntry(of: directory) { tag, value in
+  private mutating func readExposure(_ file: TIFFBlock, _ times: inout EXIFDate.Texts) {
+    file.forEachEntry(of: file.firstDirectory) { tag, value in
       switch tag {
       case 0x829A: exposureTime = value.number
       case 0x829D: fNumber = value.number
@@ -142,9 +129,9 @@ public struct EXIFFields: Sendable, Hashable {
     }
   }
 
-  private mutating func readPlace(_ file: TIFFBlock, _ directory: Int) {
+  private mutating func readPlace(_ file: TIFFBlock) {
     var (south, west, below) = (false, false, false)
-    file.forEachEntry(of: directory) { tag, value in
+    file.forEachEntry(of: file.firstDirectory) { tag, value in
       switch tag {
       case 1: south = value.text == "S"
       case 2: latitude = Self.degrees(value.numbers(atMost: 3), most: 90)

@@ -10,8 +10,8 @@ struct RawFile {
   let preview: ByteReader
   /// The orientation of the preview; `nil` if the preview says it itself.
   let orientation: Orientation?
-  /// The fields of EXIF; `nil` if the preview has them.
-  let fields: EXIFFields?
+  /// The directories of EXIF; `nil` if the preview has them.
+  let exif: EXIFDirectories?
   /// The XMP packet; `nil` if there is none.
   let xmp: Data?
 
@@ -48,17 +48,17 @@ struct RawFile {
     var places: [Range<Int>] = []
     if Self.isRAF(bytes) {
       if let place = Self.place(bytes.bigEndian32(at: 84), bytes.bigEndian32(at: 88)) { places.append(place) }
-      (orientation, fields, xmp) = (nil, nil, nil)
+      (orientation, exif, xmp) = (nil, nil, nil)
     } else if Self.isCR3(bytes) {
       let boxes = RawBoxes(bytes)
-      (places, fields, xmp) = (boxes.previews, boxes.fields, nil)
-      orientation = boxes.fields.orientation
+      (places, exif, xmp) = (boxes.previews, boxes.exif, nil)
+      orientation = boxes.orientation
     } else if let block = TIFFBlock(raw: bytes) {
       let directories = RawDirectories(block)
       (places, orientation, xmp) = (directories.previews, directories.orientation, directories.xmp)
-      fields = EXIFFields(block)
+      exif = EXIFDirectories(block)
     } else {
-      (orientation, fields, xmp) = (nil, nil, nil)
+      (orientation, exif, xmp) = (nil, nil, nil)
     }
     preview = try Self.largest(of: places, in: bytes)
   }
@@ -225,7 +225,8 @@ extension [Int] {
 /// The boxes of a CR3: metadata in blocks of TIFF, and previews.
 private struct RawBoxes {
   private(set) var previews: [Range<Int>] = []
-  private(set) var fields = EXIFFields()
+  private(set) var exif = EXIFDirectories()
+  private(set) var orientation: Orientation?
 
   /// The boxes of Canon's metadata, and of the preview.
   private static let metadata: [UInt8] = [
@@ -275,13 +276,16 @@ private struct RawBoxes {
     var blocks: [String: TIFFBlock] = [:]
     for inner in boxes(box.start + 16..<box.end) {
       switch inner.type {
-      case "CMT1", "CMT2", "CMT4": blocks[inner.type] = TIFFBlock(bytes.slice(inner.start, inner.end - inner.start))
+      case "CMT1", "CMT2", "CMT4":
+        let part = bytes.slice(inner.start, inner.end - inner.start)
+        blocks[inner.type] = TIFFBlock(part)
+        if inner.type == "CMT1" { orientation = EXIF.orientation(part) }
       // Version, width and height are before the length.
       case "THMB": if let length = bytes.bigEndian32(at: inner.start + 8) { add(inner.start + 16, Int(length)) }
       default: break
       }
     }
-    fields = EXIFFields(main: blocks["CMT1"], exposure: blocks["CMT2"], place: blocks["CMT4"])
+    exif = EXIFDirectories(main: blocks["CMT1"], exposure: blocks["CMT2"], place: blocks["CMT4"])
   }
 
   /// Finds the first sample of a track; the first track's is a JPEG of the full size.

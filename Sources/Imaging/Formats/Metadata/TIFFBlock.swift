@@ -86,6 +86,15 @@ struct TIFFBlock {
     fileprivate let type: Int
     fileprivate let size: Int
 
+    /// The type, and the bytes of whole numbers with the lowest byte first.
+    var content: (type: Int, count: Int, bytes: [UInt8]) {
+      let (count, isRational) = (block.bytes.count / size, type == 5 || type == 10)
+      let bytes = block.bytes.slice(0, count * size).copy()
+      let step = isRational ? 4 : size
+      guard !block.isLittleEndian, step > 1 else { return (type, count, bytes) }
+      return (type, count, stride(from: 0, to: bytes.count, by: step).flatMap { bytes[$0..<$0 + step].reversed() })
+    }
+
     /// The text up to the first zero, without surrounding blanks; `nil` if nothing is left.
     var text: String? {
       guard type == 2 || type == 7 else { return nil }

@@ -1,4 +1,4 @@
-package import VitrineRuntime
+import VitrineRuntime
 
 /// The facts about rows that are about to be read.
 package struct RowHead: Sendable {
@@ -28,7 +28,7 @@ extension DecoderRegistry {
   /// that. A picture that another process decodes comes in parts that are within the limit.
   ///
   /// - Parameters:
-  ///   - data: The encoded image.
+  ///   - bytes: The encoded image.
   ///   - options: The options; size, region and quality are ignored.
   ///   - job: The memory of the decode. Defaults to none of its own.
   ///   - level: The number of times that the picture may be halved while it is decoded, 0 to 3. Decoders that cannot,
@@ -38,7 +38,7 @@ extension DecoderRegistry {
   /// - Returns: The damage that ended the rows early, if `options.acceptsPartial` is set.
   /// - Throws: ``ImageError`` of any code but `.notEncodable`, or the error of the taker.
   package func readRows(
-    of data: Data,
+    of bytes: ImageBytes,
     _ options: DecodeOptions,
     _ job: DecodeJob = DecodeJob(),
     level: Int,
@@ -47,7 +47,7 @@ extension DecoderRegistry {
   ) throws(ImageError) -> ImageError? {
     var job = job
     try job.begin(options)
-    let result = try find(data, options.limits) { [job] (image) throws(ImageError) -> Result<Void, ImageError>? in
+    let result = try find(bytes, options.limits) { [job] (image) throws(ImageError) -> Result<Void, ImageError>? in
       switch image {
       case .local(let image): try read(from: image, options, level: level, held: held, job, &taker)
       case .remote(let image): try read(from: image, options, job, &taker)

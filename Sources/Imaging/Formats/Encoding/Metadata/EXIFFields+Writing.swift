@@ -35,16 +35,7 @@ extension EXIFFields {
     guard !(main.isEmpty && exif.isEmpty && gps.isEmpty) else { return nil }
     exif.add(0x9000, undefined: Array("0232".utf8))
     if !gps.isEmpty { gps.add(0, bytes: [2, 3, 0, 0]) }
-
-    // The sizes of the directories are known without what they say of one another.
-    main.add(0x8769, long: 0)
-    if !gps.isEmpty { main.add(0x8825, long: 0) }
-    let exifPlace = 8 + main.byteCount
-    main.add(0x8769, long: exifPlace)
-    if !gps.isEmpty { main.add(0x8825, long: exifPlace + exif.byteCount) }
-    var bytes: [UInt8] = [0x49, 0x49, 42, 0, 8, 0, 0, 0]
-    for directory in [main, exif, gps] where !directory.isEmpty { bytes += directory.bytes(at: bytes.count) }
-    return Data(bytes)
+    return TIFFDirectory.block(main, exposure: exif, place: gps)
   }
 
   /// Returns those fields that a policy names.
@@ -66,7 +57,7 @@ extension EXIFFields {
 }
 
 /// A directory to be written, little-endian.
-private struct TIFFDirectory {
+struct TIFFDirectory {
   private var entries: [Int: (type: Int, count: Int, value: [UInt8])] = [:]
 
   var isEmpty: Bool { entries.isEmpty }
@@ -75,6 +66,11 @@ private struct TIFFDirectory {
     guard let text, !text.isEmpty else { return }
     let value = Array(text.utf8) + [0]
     entries[tag] = (2, value.count, value)
+  }
+
+  /// Adds a value whose numbers have the lowest byte first.
+  mutating func add(_ tag: Int, _ value: (type: Int, count: Int, bytes: [UInt8])) {
+    entries[tag] = (value.type, value.count, value.bytes)
   }
 
   mutating func add(_ tag: Int, bytes: [UInt8]?) {
@@ -124,6 +120,20 @@ private struct TIFFDirectory {
       values += entry.value + [UInt8](repeating: 0, count: entry.value.count & 1)
     }
     return directory + [0, 0, 0, 0] + values
+  }
+
+  /// Returns a TIFF block of a first directory and two that it leads to, of which the place may be empty.
+  static func block(_ main: TIFFDirectory, exposure: TIFFDirectory, place: TIFFDirectory) -> Data {
+    var main = main
+    // The sizes of the directories are known without what they say of one another.
+    main.add(0x8769, long: 0)
+    if !place.isEmpty { main.add(0x8825, long: 0) }
+    let start = 8 + main.byteCount
+    main.add(0x8769, long: start)
+    if !place.isEmpty { main.add(0x8825, long: start + exposure.byteCount) }
+    var bytes: [UInt8] = [0x49, 0x49, 42, 0, 8, 0, 0, 0]
+    for directory in [main, exposure, place] where !directory.isEmpty { bytes += directory.bytes(at: bytes.count) }
+    return Data(bytes)
   }
 }
 
