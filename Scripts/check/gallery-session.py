@@ -448,6 +448,17 @@ def narrow(session):
         fault("the end of the header bar is outside the narrow window")
     do("key", "Home", "Return")
     session.wait(lambda: session.title() in session.files, "a picture in the narrow window")
+    # The information lies over the picture.
+    do("key", "F9")
+    time.sleep(1)
+    if shell()["WIDTH"] != "420":
+        fault("the information widens a narrow window to " + shell()["WIDTH"])
+    Image.fromarray(display.grab()).save(output / "narrow-information.png")
+    do("key", "F9", "F1")
+    time.sleep(1)
+    Image.fromarray(display.grab()).save(output / "shortcuts.png")
+    do("key", "Escape")
+    time.sleep(0.5)
     do("mousemove", x + 78, y + 26, "click", 1, "mousemove", x + 210, y + 400)
     first = session.title()
     do("key", "F10")

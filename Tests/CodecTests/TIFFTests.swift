@@ -70,7 +70,8 @@ struct TIFFTests {
   @Test
   func fieldsOfEXIFAreReadAndGoWithThePicture() throws {
     let start = Self.file(tags: [(34_665, 4, 1, 0), (271, 2, 6, 0)]).count
-    let exposure = Self.little(1, 2) + Self.little(0x8827, 2) + Self.little(3, 2) + Self.little(1, 4) + Self.little(400, 4)
+    let exposure =
+      Self.little(1, 2) + Self.little(0x8827, 2) + Self.little(3, 2) + Self.little(1, 4) + Self.little(400, 4)
     let behind = exposure + Self.little(0, 4) + Array("Maker\0".utf8)
     let file = Self.file(tags: [(34_665, 4, 1, start), (271, 2, 6, start + exposure.count + 4)]) + Data(behind)
 

@@ -148,7 +148,9 @@ struct LargeFileTests {
   func whatIsDecodedInThisProcessIsRead() throws {
     let file = try #require(LargeFile(path))
     #expect(!ownDecoders.lends(file) && decoders.lends(file))
-    let (about, of) = try (ownDecoders.info(of: .file(file), limits: DecodeLimits()), ownDecoders.info(of: file.contents()))
+    let (about, of) = try (
+      ownDecoders.info(of: .file(file), limits: DecodeLimits()), ownDecoders.info(of: file.contents()),
+    )
     #expect(about == of)
     let error = #expect(throws: ImageError.self) {
       try ownDecoders.decode(.file(file), options(memory: 1 << 20), DecodeJob())

@@ -133,10 +133,11 @@ struct ViewScenarios {
   }
 
   @Test
-  func anObservableLoaderHasTheImage() async {
+  func anObservableLoaderHasTheImage() async throws {
     let loader = ImageLoader(pipeline)
-    loader.load(setting.cat)
+    loader.load(setting.slow)
     #expect(loader.image == nil)
+    try await setting.loader.nextLoad(of: setting.slow).respond(with: setting.response)
     await loader.settle()
     #expect(loader.image?.width == 320)
   }

@@ -6,6 +6,8 @@ import VitrineGalleryModel
 @MainActor
 @safe
 final class GalleryHeader {
+  /// Called after the bar has got another width.
+  var onResize: () -> Void = {}
   /// Called when the menu closes and would keep the keyboard.
   var onMenuClosed: () -> Void = {}
   /// The bar, in a view that is as narrow as the window.
@@ -77,6 +79,7 @@ final class GalleryHeader {
   private func fit() {
     let width = widget.size.width
     guard width > 0 else { return }
+    onResize()
     for button in optional.joined() { button.isShown = true }
     title.set("width-chars", Self.titleLength)
     for group in optional where bar.minimumWidth > width {

@@ -34,6 +34,8 @@ final class GalleryWindow {
   let application: Application
   private let statePath: String
   private let parts: GalleryPipeline
+  /// The pages, and the panels that lie over them.
+  private let pictures = Widget(of: gtk_overlay_get_type())
   private let stack: Widget
   private let searchBar: Widget
   private let searchEntry: Widget
@@ -52,6 +54,9 @@ final class GalleryWindow {
   /// True if the window has what helps to develop it.
   let isForDevelopers: Bool
   private var isClosed = false
+
+  /// The width in points from which on the information is beside the pictures.
+  private static let leastWidthOfBoth = 600
 
   init(
     _ application: Application,
@@ -104,10 +109,19 @@ final class GalleryWindow {
   private func layOut() {
     window.set("titlebar", header.widget)
     let column = Widget.box(GTK_ORIENTATION_VERTICAL, [searchBar, path.widget, stack]).expands()
-    let overlay = Widget(of: gtk_overlay_get_type())
-    overlay.add(column).add(statistics.widget).add(legend).add(controls.widget)
-    overlay.add(crop.widget).add(toast.widget)
-    window.add(.box(GTK_ORIENTATION_HORIZONTAL, [overlay.expands(), info.widget]))
+    pictures.add(column).add(statistics.widget).add(legend).add(controls.widget)
+    pictures.add(crop.widget).add(toast.widget)
+    info.widget.aligned(GTK_ALIGN_END)
+    let panels = Widget(of: gtk_overlay_get_type())
+    window.add(panels.add(pictures).add(info.widget))
+    header.onResize = { [weak self] in self?.placeInfo() }
+  }
+
+  /// Puts the information beside the pictures, or over them in a window that is too narrow for both.
+  private func placeInfo() {
+    let width = header.widget.size.width
+    let isBeside = info.widget.isShown && (width == 0 || width >= Self.leastWidthOfBoth)
+    pictures.set("margin-end", isBeside ? info.widget.minimumWidth : 0)
   }
 
   private func connectParts() {
@@ -333,6 +347,7 @@ final class GalleryWindow {
 
   func setInfo(isShown: Bool) {
     info.widget.isShown = isShown
+    placeInfo()
     state.showsInfo = isShown
     setSwitch(.info, isShown)
     update()
@@ -366,6 +381,7 @@ final class GalleryWindow {
     window.setClass("fullscreen", isFullScreen)
     setSwitch(.fullscreen, isFullScreen)
     info.widget.isShown = state.showsInfo && !isFullScreen
+    placeInfo()
     updateControls()
     if !isFullScreen { slideshow.stop() }
   }

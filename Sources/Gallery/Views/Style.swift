@@ -39,7 +39,9 @@ enum Style {
     .photograph { background: mix(@theme_bg_color, black, 0.25); }
     window.fullscreen .photograph { background: black; }
     window.fullscreen.solid-csd { padding: 0; border: none; }
-    .info { border-left: 1px solid alpha(currentColor, 0.15); }
+    .info { border-left: 1px solid alpha(currentColor, 0.15); background: @theme_bg_color; }
+    /* GTK's theme takes 12 points from the numbers of pages of shortcuts, which have 8. */
+    stackswitcher > button.circular > label { margin: 0; }
     .fact { opacity: 0.8; font-size: 0.8em; }
     .histogram { background: alpha(#1d1e20, 0.88); border-radius: 4px; }
     .subtitle { font-size: 0.8em; opacity: 0.85; }

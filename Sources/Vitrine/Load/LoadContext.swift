@@ -236,6 +236,7 @@ final class LoadContext: PlanContext, @unchecked Sendable {
       }
     }
     guard case .url = request.keys.source.kind else {
+      let lends = lends && request.keys.source.isFile
       return SharedLoad(key: lends ? key.lent : key) { [self] handle throws(LoadError) in
         try await LocalLoad(request.keys.source, self, handle, lends: lends).load()
       }
@@ -257,7 +258,9 @@ final class LoadContext: PlanContext, @unchecked Sendable {
 
   /// Returns true if the bytes of a request are being fetched.
   func isFetching(_ request: ImageRequest) -> Bool {
-    (request.alternatives ?? [request]).contains { [bytesKey(of: $0), bytesKey(of: $0).lent].contains(where: bytes.isRunning) }
+    (request.alternatives ?? [request]).map { bytesKey(of: $0) }.contains {
+      bytes.isRunning($0) || bytes.isRunning($0.lent)
+    }
   }
 
   // MARK: Callers

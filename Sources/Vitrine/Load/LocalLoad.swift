@@ -8,7 +8,7 @@ struct LocalLoad: Sendable {
   private let source: ImageSource
   private let context: LoadContext
   private let work: SharedLoad<FetchedBytes>.Handle
-  /// A Boolean value that indicates whether a large file is only opened, if a process decodes it that reads what it needs.
+  /// A Boolean value that indicates whether a large file is only opened, if another process decodes it.
   private let lends: Bool
 
   init(_ source: ImageSource, _ context: LoadContext, _ work: SharedLoad<FetchedBytes>.Handle, lends: Bool) {

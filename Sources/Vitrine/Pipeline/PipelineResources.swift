@@ -25,7 +25,7 @@ package struct PipelineResources: Sendable {
     let validity: Validity
     let status: Int?
 
-    /// The whole bytes, of a file that is lent to a process the beginning.
+    /// The whole bytes, or the beginning of a file that was only opened for its decoder.
     package var data: Data { content.beginning }
     /// The end of the bytes' freshness; `nil` for ever.
     package var expires: Date? { validity.expires }
@@ -196,7 +196,7 @@ package struct PipelineResources: Sendable {
 }
 
 extension ContentID {
-  /// Creates the identity of bytes, or of a file as long as nobody modifies it.
+  /// Creates the identity of bytes, or of a file until its next modification.
   fileprivate init(_ content: ImageBytes) {
     switch content {
     case .data(let data): self.init(of: data)

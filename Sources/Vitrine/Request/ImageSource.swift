@@ -139,6 +139,11 @@ extension ImageSource {
     }
   }
 
+  /// A Boolean value that indicates whether the source is a file.
+  var isFile: Bool {
+    if case .file = kind { true } else { false }
+  }
+
   /// A Boolean value that indicates whether the source is a thumbnail, whose bytes are not the bytes of the file that
   /// it names.
   var isThumbnail: Bool {

@@ -50,7 +50,7 @@ struct FetchedBytes: Sendable {
     self.fields = Box(fields)
   }
 
-  /// The whole bytes; of a file that is only opened, as loads ask for it that pass it to decoders alone, the beginning.
+  /// The whole bytes, or the beginning of a file that was only opened for its decoder.
   var data: Data { fields.value.content.beginning }
 
   subscript<Value>(dynamicMember member: KeyPath<Fields, Value>) -> Value { fields.value[keyPath: member] }

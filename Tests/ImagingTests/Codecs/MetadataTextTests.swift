@@ -37,7 +37,9 @@ struct MetadataTextTests {
       file.rational(0x829A, (1, 250)), file.short(0x8827, 400), file.text(0x9003, "2024:05:06 07:08:09"),
       file.short(0xA002, 4000),
     ]
-    file.gps = [file.text(1, "S"), file.rational(2, (52, 1), (30, 1), (0, 1)), (5, 1, 1, [1]), file.rational(6, (7, 2))]
+    file.gps = [
+      file.text(1, "S"), file.rational(2, (52, 1), (30, 1), (0, 1)), (5, 1, 1, [1]), file.rational(6, (7, 2)),
+    ]
     let plain = file
     file.main += [file.short(0x0100, 9), (0x0111, 4, 1, [0, 0, 0, 9])]
     file.exif += [(0x927C, 7, 12, [UInt8](repeating: 65, count: 12))]

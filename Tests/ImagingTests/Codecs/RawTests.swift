@@ -55,7 +55,10 @@ struct RawTests {
     for (name, file) in try Self.files(.right) {
       let metadata = try DecoderRegistry.standard.metadata(of: file)
       let fields = metadata.fields
-      #expect(metadata.exif != nil && metadata.texts.contains { $0.name == "Model" && $0.text == "Model X" }, "\(name)")
+      #expect(
+        metadata.exif != nil && metadata.texts.contains { $0.name == "Model" && $0.text == "Model X" },
+        "\(name)",
+      )
       #expect(fields.model == "Model X" && fields.make != nil, "\(name)")
       #expect(fields.iso == 400 && fields.original?.year == 2024, "\(name)")
     }

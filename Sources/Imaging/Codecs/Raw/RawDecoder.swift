@@ -55,7 +55,7 @@ public struct RawDecoder: ImageDecoder, VitrineDecoder {
     }
   }
 
-  /// Reads the raw file's EXIF without the notes of its maker, and its XMP; those of the preview if the raw file has none.
+  /// Reads the raw file's EXIF without the notes of its maker, and its XMP; the preview's if the raw file has none.
   public func metadata(
     of bytes: UnsafeRawBufferPointer,
     _ info: ImageInfo,

@@ -22,8 +22,8 @@ extension DecoderRegistry {
 
   /// As ``decode(_:_:)``, within the memory and on the cores of a job.
   ///
-  /// A file that is lent to a process is read here, too, for what needs several questions: an animation, and pixels brighter
-  /// than white. Its subjects are not read.
+  /// A file that is lent to a process is read here, too, for an animation and for pixels brighter than white, which need
+  /// several questions. The subjects of such a file are not read.
   package func decode(
     _ bytes: ImageBytes,
     _ options: DecodeOptions,

@@ -1,6 +1,6 @@
 package import VitrineRuntime
 
-/// An encoded image: bytes in memory, or a large file of which the process that decodes it reads what it needs.
+/// An encoded image: bytes in memory, or a large file that the process that decodes it reads in part.
 package enum ImageBytes: Sendable {
   case data(Data)
   case file(LargeFile)
@@ -28,11 +28,10 @@ package enum ImageBytes: Sendable {
     }
   }
 
-  /// Returns all bytes.
-  ///
-  /// Blocks while it reads a file.
+  /// Returns all bytes; blocks while it reads a file.
   ///
   /// - Parameter limit: The size above which a file is not read. A sparse file costs its author nothing. Defaults to none.
+  /// - Returns: The bytes.
   /// - Throws: ``ImageError``: `.overLimit`, or `.decoderFailed` if the file cannot be read.
   package func whole(limit: Int = .max) throws(ImageError) -> Data {
     guard case .file(let file) = self else { return beginning }

@@ -4,7 +4,7 @@ import VitrineRuntime
 ///
 /// Each is the first directory of its block.
 struct EXIFDirectories {
-  /// That of the file, which names camera and author.
+  /// The first directory, which names camera and author.
   var main: TIFFBlock?
   var exposure: TIFFBlock?
   var place: TIFFBlock?
@@ -27,8 +27,8 @@ struct EXIFDirectories {
 
   /// Copies the directories into a block of at most some bytes of values; `nil` if nothing is left.
   ///
-  /// The first directory's tags of pixels stay behind, as they are not those of a picture that is made of the file. So do
-  /// the notes of makers, which are full of places in the file. Values that are too long are left out.
+  /// The first directory's tags of pixels stay behind, since the block is for other pixels. So do the notes of makers, which
+  /// are full of places in the file. Values that are too long are left out.
   /// Complexity: O(entries + bytes).
   func block(limit: Int) -> Data? {
     var rest = limit
@@ -54,7 +54,7 @@ struct EXIFDirectories {
     return copy
   }
 
-  /// The tags of the first directory that say something of the picture, whatever its pixels are.
+  /// The tags of the first directory that do not depend on the pixels.
   private static let described: Set<Int> = [
     0x010D, 0x010E, 0x010F, 0x0110, 0x0112, 0x011A, 0x011B, 0x0128, 0x0131, 0x0132, 0x013B, 0x013C, 0x4746, 0x8298,
   ]
