@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """viewer.py PROGRAMS OPENSEADRAGON PICTURE: shows a large photograph in OpenSeadragon, in headless Chromium, by IIIF and by Deep Zoom.
 
-The viewers zoom into one place. All of their requests must be answered, by the server alone and with tiles of the right size, and
+The viewers zoom into one place, and draw without WebGL, for which Chromium has no GPU here. All of their requests must be answered, by the server alone and with tiles of the right size, and
 PICTURE, the page, must show the photograph's colours at that place in both.
 """
 import html
@@ -32,7 +32,7 @@ div.viewer {{ display: inline-block; width: 620px; height: 560px; background: #c
 const facts = {{ tiles: [], failures: [], shown: 0 }}
 const tell = () => document.getElementById("facts").textContent = JSON.stringify(facts)
 for (const [id, source] of [["iiif", "{iiif}"], ["dzi", "{dzi}"]]) {{
-  const viewer = OpenSeadragon({{ id, tileSources: source, showNavigationControl: false, animationTime: 0, immediateRender: true,
+  const viewer = OpenSeadragon({{ id, drawer: "canvas", tileSources: source, showNavigationControl: false, animationTime: 0, immediateRender: true,
     blendTime: 0, crossOriginPolicy: "Anonymous" }})
   viewer.addHandler("open", () => {{
     viewer.viewport.zoomTo({zoom}, null, true)
