@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """viewer.py PROGRAMS OPENSEADRAGON PICTURE: shows a large photograph in OpenSeadragon, in headless Chromium, by IIIF and by Deep Zoom.
 
-The viewers zoom into one place, and draw without WebGL, for which Chromium has no GPU here. All of their requests must be answered, by the server alone and with tiles of the right size, and
-PICTURE, the page, must show the photograph's colours at that place in both.
+The viewers zoom into one place, and draw without WebGL, for which Chromium has no GPU here. All of their requests must be
+answered, by the server alone and with tiles of the right size, and PICTURE, the page, must show the photograph's colours at that
+place in both.
 """
 import html
 import json
