@@ -57,7 +57,7 @@ public final class Application {
   @discardableResult
   public func run(_ activate: @escaping @MainActor (Application) -> Void) -> Int32 {
     let application = unsafe vitrine_gtk_application(UnsafeMutableRawPointer(pointer))
-    var connections = [unsafe connect(pointer, "activate") { [unowned self] in activate(self) }]
+    var connections = [unsafe connect(pointer, "activate") { [unowned self] in if hasDisplay() { activate(self) } }]
     if onOpen != nil {
       let flags = unsafe g_application_get_flags(application).rawValue | G_APPLICATION_HANDLES_OPEN.rawValue
       unsafe g_application_set_flags(application, GApplicationFlags(rawValue: flags))
@@ -65,13 +65,24 @@ public final class Application {
         connect(pointer, "open") { [unowned self] (files: UnsafeMutablePointer<OpaquePointer?>, count: Int) in
           // GTK passes an array of so many files.
           let urls = unsafe UnsafeBufferPointer(start: files, count: count).compactMap { unsafe Self.url(of: $0) }
-          onOpen?(self, urls)
+          if hasDisplay() { onOpen?(self, urls) }
         }
       )
     }
     defer { for connection in connections { connection.disconnect() } }
     let result = unsafe run(application)
     return status == 0 ? result : status
+  }
+
+  /// Returns true if there is a display; otherwise ends the program, as GTK 4.8 does itself.
+  private func hasDisplay() -> Bool {
+    if gtk_init_check() != 0 { return true }
+    let name = unsafe g_get_prgname().map { unsafe String(cString: $0) } ?? "error"
+    let line = Array("\(name): there is no display to open a window on\n".utf8)
+    // As many bytes as there are.
+    _ = unsafe write(2, line, line.count)
+    quit(status: 1)
+    return false
   }
 
   /// Ends the program after the current turn of the main loop; windows are not asked.

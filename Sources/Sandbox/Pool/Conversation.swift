@@ -120,7 +120,13 @@ struct Conversation {
       unsafe memory.elements.update(from: Elements(bytes))
       return (bytes.count, bytes.count)
     case .file(let file):
-      guard worker.lend(file) else { throw noMapping }
+      let isLent: Bool
+      do throws(FileError) {
+        isLent = try worker.lend(file)
+      } catch {
+        throw .image(ImageError(.decoderFailed, format: format, error.description))
+      }
+      guard isLent else { throw noMapping }
       return (file.byteCount, 0)
     }
   }

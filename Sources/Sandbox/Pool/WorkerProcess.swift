@@ -184,13 +184,15 @@ final class WorkerProcess: Sendable {
   }
 
   /// Gives the worker a file as its next input; returns `false` if the worker is gone.
-  func lend(_ file: LargeFile) -> Bool {
+  func lend(_ file: LargeFile) throws(FileError) -> Bool {
     // The worker drops the mapping that it has.
     let old = state.withLock { state in
       defer { state.input = nil }
       return state.input
     }
-    return withExtendedLifetime((old, file)) { Self.send(file.descriptor, .file, file.byteCount, channel) }
+    return try withExtendedLifetime(old) { () throws(FileError) in
+      try file.opened { Self.send($0, .file, file.byteCount, channel) }
+    }
   }
 
   /// Returns the input or output with room for `count` bytes; `nil` if the system has no memory, or the worker is gone.
