@@ -67,7 +67,7 @@ public final class RemotePicture {
 
   init(slot: ImageSlot, width: Int, height: Int, mode: TargetSize.Mode) {
     // A stored property may be the first widget of a program.
-    precondition(gtk_init_check() != 0, "there is no display, so no picture can be made")
+    precondition(Application.findsDisplay, "there is no display, so no picture can be made")
     view = PictureView(slot, minimumSize: (width, height), mode: mode)
     // Retained from here to `deinit`; before, it had only the floating reference.
     unsafe widget = view.widget

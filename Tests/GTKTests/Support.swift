@@ -10,7 +10,7 @@ import XCTest
 class WidgetTestCase: XCTestCase {
   override func setUpWithError() throws {
     let hasDisplay = MainActor.assumeIsolated {
-      guard gtk_init_check() != 0 else { return false }
+      guard Application.findsDisplay else { return false }
       MainActorSource.attach()
       return true
     }

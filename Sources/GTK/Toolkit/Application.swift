@@ -43,6 +43,13 @@ public final class Application {
     unsafe pointer = gtk_application_new(id, id == nil ? G_APPLICATION_NON_UNIQUE : GApplicationFlags(rawValue: 0))
   }
 
+  /// A Boolean value that indicates whether there is a display; GTK is initialised first.
+  package static var findsDisplay: Bool {
+    // It tells the first caller alone.
+    gtk_init_check()
+    return unsafe gdk_display_get_default() != nil
+  }
+
   isolated deinit { unsafe g_object_unref(UnsafeMutableRawPointer(pointer)) }
 
   /// A closure that is called with the files and URLs of the command line, instead of the closure of ``run(_:)``.
@@ -76,7 +83,7 @@ public final class Application {
 
   /// Returns true if there is a display; otherwise ends the program, as GTK 4.8 does itself.
   private func hasDisplay() -> Bool {
-    if gtk_init_check() != 0 { return true }
+    if Self.findsDisplay { return true }
     let name = unsafe g_get_prgname().map { unsafe String(cString: $0) } ?? "error"
     let line = Array("\(name): there is no display to open a window on\n".utf8)
     // As many bytes as there are.

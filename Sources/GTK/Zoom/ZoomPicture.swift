@@ -62,7 +62,7 @@ public final class ZoomPicture {
 
   init(opener: any PictureOpening, width: Int = 0, height: Int = 0) {
     // A stored property may be the first widget of a program.
-    precondition(gtk_init_check() != 0, "there is no display, so no picture can be made")
+    precondition(Application.findsDisplay, "there is no display, so no picture can be made")
     view = ZoomView(opener, minimumSize: (width, height))
     // Retained from here to `deinit`; before, it had only the floating reference.
     unsafe widget = view.widget

@@ -29,7 +29,7 @@ final class GalleryApplication {
       library.prepare(paths)
     }
     Translation.begin()
-    if gtk_init_check() == 0 { Gallery.fail("there is no display to open a window on", status: 1) }
+    if !Application.findsDisplay { Gallery.fail("there is no display to open a window on", status: 1) }
     // A program without a bus, or that is to be alone, answers no other one.
     application = Application(
       options.isAlone ? nil : Desktop.applicationID,
