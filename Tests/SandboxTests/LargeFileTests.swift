@@ -80,6 +80,25 @@ struct LargeFileTests {
   }
 
   @Test
+  func processorsNeedNoBytes() async throws {
+    var tinted = request
+    tinted.processors = [.circle()]
+    #expect(try await pipeline().image(for: tinted).width == 100)
+  }
+
+  /// A smart crop must not depend on which request came first.
+  @Test(arguments: ["10-bit.heic", "420-12-bit.avif"])
+  func aFileThatCanNameItsSubjectsIsReadHere(name: String) throws {
+    var bytes = try Fixture.data(name)
+    bytes.append(Data(count: LargeFile.leastByteCount))
+    try folder.write(bytes, to: name)
+    let file = try #require(LargeFile(ByteString(folder.file(name).path)))
+    #expect(!decoders.lends(file))
+    let (here, known) = try (decoders.info(of: .file(file), limits: DecodeLimits()), decoders.info(of: bytes))
+    #expect(here == known)
+  }
+
+  @Test
   func whatNeedsTheBytesThemselvesReadsThem() async throws {
     var kept = request
     kept.keepsEncodedData = true

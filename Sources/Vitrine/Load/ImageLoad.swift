@@ -358,6 +358,6 @@ final class ImageLoad: Sendable {
 extension ImageRequest {
   /// A Boolean value that indicates whether one question to a decoder makes the image, for which nothing else reads the file.
   fileprivate var needsPixelsAlone: Bool {
-    processors.isEmpty && !animates && dynamicRange == .standard && !keepsEncodedData
+    !animates && dynamicRange == .standard && !keepsEncodedData
   }
 }

@@ -61,6 +61,28 @@ struct MetadataTextTests {
   }
 
   @Test
+  func aCopyLeadsToNoDirectoryThatIsNotThere() throws {
+    for (hasExposure, hasPlace) in [(true, false), (false, true), (false, false), (true, true)] {
+      var file = EXIFFile()
+      file.main = [file.text(0x010F, "Maker")]
+      if hasExposure { file.exif = [file.short(0x8827, 400)] }
+      if hasPlace { file.gps = [file.text(1, "S"), file.rational(2, (52, 1), (30, 1), (0, 1))] }
+      let copy = try #require(file.data.reading { EXIFDirectories.copy(of: $0, 1 << 16) })
+      let fields = EXIFFields(copy)
+      #expect(fields == EXIFFields(file.data) && fields.make == "Maker", "\(hasExposure), \(hasPlace)")
+      #expect(fields.iso == (hasExposure ? 400 : nil) && fields.latitude == (hasPlace ? -52.5 : nil))
+      let tags = copy.reading { bytes -> [Int] in
+        var tags: [Int] = []
+        if let block = VitrineImaging.TIFFBlock(bytes) {
+          block.forEachEntry(of: block.firstDirectory) { tag, _ in tags.append(tag) }
+        }
+        return tags
+      }
+      #expect(tags == [0x010F] + (hasExposure ? [0x8769] : []) + (hasPlace ? [0x8825] : []))
+    }
+  }
+
+  @Test
   func propertiesOfXMPAreListedByName() {
     let texts = Self.texts(
       nil,

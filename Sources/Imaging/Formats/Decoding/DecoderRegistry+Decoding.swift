@@ -23,7 +23,7 @@ extension DecoderRegistry {
   /// As ``decode(_:_:)``, within the memory and on the cores of a job.
   ///
   /// A file that is lent to a process is read here, too, for an animation and for pixels brighter than white, which need
-  /// several questions. The subjects of such a file are not read.
+  /// several questions.
   package func decode(
     _ bytes: ImageBytes,
     _ options: DecodeOptions,

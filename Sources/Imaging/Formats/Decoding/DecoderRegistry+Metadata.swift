@@ -5,8 +5,7 @@ extension DecoderRegistry {
   ///
   /// JPEG and TIFF have all four; PNG, WebP and GIF have no IPTC. For other formats the result has the profile, if the
   /// header's ``ImageInfo`` has one. Metadata larger than ``DecodeLimits/metadataByteCount`` is left out, and so are the notes
-  /// of makers in TIFF and raw files.
-  /// Blocks until done.
+  /// of makers in TIFF and raw files. Blocks until done.
   ///
   /// - Throws: ``ImageError``, as ``info(of:limits:)``.
   public func metadata(of data: Data, limits: DecodeLimits = DecodeLimits()) throws(ImageError) -> ImageMetadata {

@@ -127,10 +127,14 @@ public struct DecoderRegistry: Sendable {
   }
 
   /// Returns whether a large file may be lent to a process that decodes it, by its beginning.
+  ///
+  /// A file that can name the subjects of its picture is read here, where they are looked for.
   package func lends(_ file: LargeFile) -> Bool { lender(of: file) != nil }
 
   private func lender(of file: LargeFile) -> (decoder: any RemoteDecoder, format: ImageFormat)? {
-    guard let format = file.beginning.reading(ImageFormat.sniff), let decoder = remote(for: format) else { return nil }
+    guard let format = file.beginning.reading(ImageFormat.sniff), !SubjectRegion.areNamed(by: format),
+      let decoder = remote(for: format)
+    else { return nil }
     return (decoder, format)
   }
 

@@ -12,30 +12,20 @@ extension SubjectRegion {
   ///
   /// Damaged metadata has none. Complexity: O(bytes of headers), and O(bytes of XMP) if that has regions.
   package static func all(in file: ByteReader, _ info: ImageInfo) -> [SubjectRegion] {
-    var found = Found()
-    switch info.format {
-    case .jpeg:
-      for case (1, _, let segment) in JPEGMetadata.segments(file) {
-        if EXIF.isMarked(segment) {
-          found.exif = found.exif ?? segment.slice(6, segment.count)
-        } else if segment.starts(with: JPEGMetadata.xmpName) {
-          found.xmp = found.xmp ?? segment.slice(JPEGMetadata.xmpName.count, segment.count)
-        }
-      }
-    case .webp:
-      WebPHeader.forEachChunk(file) { type, body in
-        if type == "EXIF" { found.exif = found.exif ?? EXIF.block(body) }
-        if type == "XMP " { found.xmp = found.xmp ?? body }
-      }
-    case .png:
-      for chunk in PNGHeader.chunks(file) where chunk.isWhole {
-        if chunk.type == PNGHeader.Chunk.eXIf { found.exif = found.exif ?? EXIF.block(chunk.body) }
-        if chunk.type == PNGHeader.Chunk.iTXt { found.xmp = found.xmp ?? PNGHeader.packet(chunk.body) }
-      }
-    case .heic, .avif: found.read(media: file)
-    default: return []
+    reader(of: info.format)?(file).regions(info) ?? []
+  }
+
+  /// Returns whether files of a format can name subjects.
+  static func areNamed(by format: ImageFormat) -> Bool { reader(of: format) != nil }
+
+  private static func reader(of format: ImageFormat) -> ((ByteReader) -> Found)? {
+    switch format {
+    case .jpeg: Found.init(jpeg:)
+    case .webp: Found.init(webp:)
+    case .png: Found.init(png:)
+    case .heic, .avif: Found.init(media:)
+    default: nil
     }
-    return found.regions(info)
   }
 
   /// The metadata of a file.
@@ -43,7 +33,31 @@ extension SubjectRegion {
     var exif: ByteReader?
     var xmp: ByteReader?
 
-    mutating func read(media file: ByteReader) {
+    init(jpeg file: ByteReader) {
+      for case (1, _, let segment) in JPEGMetadata.segments(file) {
+        if EXIF.isMarked(segment) {
+          exif = exif ?? segment.slice(6, segment.count)
+        } else if segment.starts(with: JPEGMetadata.xmpName) {
+          xmp = xmp ?? segment.slice(JPEGMetadata.xmpName.count, segment.count)
+        }
+      }
+    }
+
+    init(webp file: ByteReader) {
+      WebPHeader.forEachChunk(file) { type, body in
+        if type == "EXIF" { exif = exif ?? EXIF.block(body) }
+        if type == "XMP " { xmp = xmp ?? body }
+      }
+    }
+
+    init(png file: ByteReader) {
+      for chunk in PNGHeader.chunks(file) where chunk.isWhole {
+        if chunk.type == PNGHeader.Chunk.eXIf { exif = exif ?? EXIF.block(chunk.body) }
+        if chunk.type == PNGHeader.Chunk.iTXt { xmp = xmp ?? PNGHeader.packet(chunk.body) }
+      }
+    }
+
+    init(media file: ByteReader) {
       guard let items = ISOMediaItems(file) else { return }
       exif = items.contents("Exif", describing: [items.primary.id]).first.flatMap { block in
         // The place of the byte order comes first (ISO/IEC 23008-12, A.2.1).

@@ -122,17 +122,19 @@ struct TIFFDirectory {
     return directory + [0, 0, 0, 0] + values
   }
 
-  /// Returns a TIFF block of a first directory and two that it leads to, of which the place may be empty.
+  /// Returns a TIFF block of a first directory, and of the directories of exposure and place unless they are empty.
   static func block(_ main: TIFFDirectory, exposure: TIFFDirectory, place: TIFFDirectory) -> Data {
     var main = main
-    // The sizes of the directories are known without what they say of one another.
-    main.add(0x8769, long: 0)
-    if !place.isEmpty { main.add(0x8825, long: 0) }
-    let start = 8 + main.byteCount
-    main.add(0x8769, long: start)
-    if !place.isEmpty { main.add(0x8825, long: start + exposure.byteCount) }
+    let others = [(0x8769, exposure), (0x8825, place)].filter { !$0.1.isEmpty }
+    // The size of the first directory is known without the places of the others.
+    for (tag, _) in others { main.add(tag, long: 0) }
+    var start = 8 + main.byteCount
+    for (tag, directory) in others {
+      main.add(tag, long: start)
+      start += directory.byteCount
+    }
     var bytes: [UInt8] = [0x49, 0x49, 42, 0, 8, 0, 0, 0]
-    for directory in [main, exposure, place] where !directory.isEmpty { bytes += directory.bytes(at: bytes.count) }
+    for directory in [main] + others.map(\.1) { bytes += directory.bytes(at: bytes.count) }
     return Data(bytes)
   }
 }
