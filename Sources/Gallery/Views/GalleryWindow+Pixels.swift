@@ -126,8 +126,10 @@ extension GalleryWindow {
 
   /// Returns the pictures that are left out where one is written in a format.
   private func rest(of request: ImageRequest, _ format: ImageFormat) async -> Rest {
-    guard let data = try? await photo.pipeline.data(for: request) else { return .nothing }
-    let info = try? await Self.files.run { _ in try? GalleryPipeline.decoders.info(of: data) }
+    guard let file = try? await photo.pipeline.resources.bytes(for: request).content else { return .nothing }
+    let info = try? await Self.files.run { _ in
+      try? GalleryPipeline.decoders.info(of: file, limits: DecodeLimits())
+    }
     guard let info = info ?? nil, info.frameCount > 1 else { return .nothing }
     guard info.duration > 0 else { return .pages }
     return request.frame == 0 && format.row.motion == .never ? .frames : .nothing

@@ -85,12 +85,14 @@ final class InfoPanel {
   }
 
   private static func read(_ item: GalleryItem, _ pipeline: ImagePipeline) async throws -> PhotoFacts {
-    let data = try await pipeline.data(for: item.request)
+    let file = try await pipeline.resources.bytes(for: item.request).content
     let point = unsafe String(cString: nl_langinfo(nl_item(RADIXCHAR)))
     return try await queue.run { _ in
       let decoders = pipeline.configuration.decoders
-      let info = try decoders.info(of: data)
-      return PhotoFacts(info, try? decoders.metadata(of: data), byteCount: data.count, decimalPoint: point)
+      let limits = pipeline.configuration.decodeLimits
+      let info = try decoders.info(of: file, limits: limits)
+      let metadata = try? decoders.metadata(of: file, limits: limits)
+      return PhotoFacts(info, metadata, byteCount: file.byteCount, decimalPoint: point)
     }
   }
 
